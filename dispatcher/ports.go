@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// Clock is a process's own clock. It may be wrong: durations measured on it are trusted,
-// its readings are never compared with stamps from elsewhere.
+// Clock is a process's own clock.
 type Clock interface {
+	// Now is the wall clock. It may be wrong and may jump: it is never compared with a stamp from elsewhere.
 	Now() time.Time
+	// Elapsed is the monotonic clock, from an arbitrary origin: the only one that durations are measured on.
+	Elapsed() time.Duration
 	// Sleep returns ctx's error when it is cancelled first.
 	Sleep(ctx context.Context, d time.Duration) error
 	// WithTimeout bounds the calls made under the returned context.
@@ -185,8 +187,10 @@ type Workloads interface {
 	// Get is a live read; NotFound is proof that no object has the name.
 	Get(ctx context.Context, name string) (Workload, error)
 	List(ctx context.Context, l List) (WorkloadPage, error)
-	// Delete asks for a graceful deletion, with the UID as precondition (Conflict when it is another object).
-	Delete(ctx context.Context, name string, uid UID) error
+	// Delete asks for deletion, with the UID as precondition (Conflict when it is another object): a graceful
+	// one, or, by force, one that does not wait for the kubelet's word (grace period 0): the object goes as soon
+	// as no finalizer holds it, and a container on a machine that is cut off may live on.
+	Delete(ctx context.Context, name string, uid UID, force bool) error
 	// Release removes our finalizer, with the UID as precondition.
 	Release(ctx context.Context, name string, uid UID) error
 	// NodeExists is a live read of the Node object; false is proof that the machine was removed.
