@@ -1,0 +1,144 @@
+package dispatcher
+
+import (
+	"fmt"
+	"time"
+)
+
+// Severity of a Finding.
+type Severity string
+
+// Errors stop a run before it starts; warnings are reported.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Value is one setting by its YAML name, or an expression of several, and its value.
+type Value struct {
+	Name  string
+	Value string
+}
+
+// Finding is one way in which settings do not fit together.
+type Finding struct {
+	Severity Severity
+	Rule     string // short name of the rule, stable
+	Left     Value  // what must be smaller
+	Right    Value  // what must be larger
+	Margin   string // what lies between them now
+	Need     string // what must lie between them
+	Harm     string // what would happen
+}
+
+// String is the finding in one sentence.
+func (f Finding) String() string {
+	return fmt.Sprintf("%s %s must be below %s %s by %s, but the margin is %s: %s",
+		f.Left.Name, f.Left.Value, f.Right.Name, f.Right.Value, f.Need, f.Margin, f.Harm)
+}
+
+// Check applies every rule that settings must keep. The rules are numbered as in section 3 of the
+// public incidents; chain.go has those of the nested timeouts.
+func (s Settings) Check() []Finding {
+	if bad := s.checkRanges(); len(bad) > 0 {
+		return bad // the rules below mean nothing for such values
+	}
+	var found []Finding
+	for _, rule := range []func() []Finding{
+		s.checkChain, s.checkSilence, s.checkLease, s.checkBatches, s.checkStart, s.checkRetries,
+	} {
+		found = append(found, rule()...)
+	}
+	return found
+}
+
+// CheckSpec applies the rules that concern one task under these settings.
+func (s Settings) CheckSpec(t Spec) []Finding {
+	redelivery := s.RecoveryGrace + s.RecoverInterval + s.Tick
+	if t.StartDeadline > 0 && t.StartDeadline <= redelivery {
+		// Rule 4: redelivery < stale expiry.
+		return []Finding{{
+			Severity: SeverityWarning, Rule: "redelivery",
+			Left:   Value{"recovery_grace + recover_interval + tick", redelivery.String()},
+			Right:  Value{"start_deadline of " + string(t.ID), t.StartDeadline.String()},
+			Margin: (t.StartDeadline - redelivery).String(), Need: "more than 0s",
+			Harm: "one lost attempt is found only after the start deadline, so the task fails with its other attempts unused",
+		}}
+	}
+	return nil
+}
+
+func (s Settings) checkRanges() []Finding {
+	var found []Finding
+	atLeast := func(name string, value, least int64, text string) {
+		if value < least {
+			found = append(found, Finding{Severity: SeverityError, Rule: "range",
+				Left: Value{"the smallest allowed value", fmt.Sprint(least)}, Right: Value{name, text},
+				Margin: fmt.Sprint(value - least), Need: "0 or more", Harm: "the setting has no meaning"})
+		}
+	}
+	for _, d := range s.durations() {
+		least := int64(0)
+		if !d.mayBeZero {
+			least = 1
+		}
+		atLeast(d.name, int64(d.value), least, d.value.String())
+	}
+	for _, n := range s.counts() {
+		atLeast(n.name, int64(n.value), int64(n.least), fmt.Sprint(n.value))
+	}
+	return found
+}
+
+type namedDuration struct {
+	name      string
+	value     time.Duration
+	mayBeZero bool
+}
+
+func (s Settings) durations() []namedDuration {
+	return []namedDuration{
+		{"http_timeout", s.HTTPTimeout, false},
+		{"step_timeout", s.StepTimeout, false},
+		{"workflow_deadline", s.WorkflowDeadline, false},
+		{"tick", s.Tick, false},
+		{"recovery_grace", s.RecoveryGrace, false},
+		{"recover_interval", s.RecoverInterval, false},
+		{"create_timeout", s.CreateTimeout, false},
+		{"store_timeout", s.StoreTimeout, false},
+		{"lease_ttl", s.LeaseTTL, false},
+		{"renew_deadline", s.RenewDeadline, false},
+		{"retry_period", s.RetryPeriod, false},
+		{"start_timeout", s.StartTimeout, false},
+		{"pod_grace", s.PodGrace, false},
+		{"termination_timeout", s.TerminationTimeout, false},
+		{"heartbeat_interval", s.HeartbeatInterval, true},
+		{"worker_lease", s.WorkerLease, true},
+		{"backoff", s.Backoff, false},
+		{"max_backoff", s.MaxBackoff, false},
+		{"ttl_after_finished", s.TTLAfterFinished, true},
+		{"node_grace", s.NodeGrace, false},
+		{"unreachable_toleration", s.UnreachableToleration, false},
+		{"node_provisioning", s.NodeProvisioning, true},
+		{"cold_pull", s.ColdPull, true},
+		{"max_clock_skew", s.MaxClockSkew, true},
+	}
+}
+
+type namedCount struct {
+	name         string
+	value, least int
+}
+
+func (s Settings) counts() []namedCount {
+	return []namedCount{
+		{"claim_batch", s.ClaimBatch, 1},
+		{"recover_batch", s.RecoverBatch, 1},
+		{"max_in_flight", s.MaxInFlight, 0},
+		{"launch_rate", s.LaunchRate, 0},
+		{"max_failures", s.MaxFailures, 1},
+		{"max_disruptions", s.MaxDisruptions, 0},
+		{"platform_retries", s.PlatformRetries, 0},
+		{"agreed_executions", s.AgreedExecutions, 0},
+	}
+}
