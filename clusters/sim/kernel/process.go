@@ -1,0 +1,127 @@
+package kernel
+
+import (
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"time"
+)
+
+// Process runs sequential code as a coroutine. It goes on only from within an event, and gives way only in Park.
+type Process struct {
+	kernel *Kernel
+	name   string
+	next   func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+
+	index  int    // in Kernel.processes
+	parks  uint64 // parks that are over: tells a wake meant for an earlier one
+	value  any
+	killed bool
+	ended  bool
+}
+
+// killed is what a process panics with when it was killed, so that it unwinds wherever it is.
+type killed struct{}
+
+// Spawn starts a process at the present instant. It ends when run returns or it is killed; a panic ends
+// the whole Run.
+func (k *Kernel) Spawn(name string, run func(p *Process)) *Process {
+	p := &Process{kernel: k, name: name, index: len(k.processes)}
+	k.processes = append(k.processes, p)
+	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
+		p.yield = yield
+		defer p.finish()
+		run(p)
+	})
+	k.Wake(p, 0, k.start, nil)
+	return p
+}
+
+// Name is the name given to Spawn.
+func (p *Process) Name() string { return p.name }
+
+// Alive tells whether the process has not ended.
+func (p *Process) Alive() bool { return !p.ended }
+
+// Park gives way until a Wake of this process comes up, and returns the value of that Wake.
+// It must be called by the process itself.
+func (p *Process) Park() any {
+	if p.killed || !p.yield(struct{}{}) {
+		panic(killed{})
+	}
+	v := p.value
+	p.value = nil
+	return v
+}
+
+// Sleep gives way for d.
+func (p *Process) Sleep(d time.Duration, label Label) {
+	p.kernel.Wake(p, d, label, nil)
+	p.Park()
+}
+
+// Wake has the process go on, d from now, from the Park that it is in or, when it is running, from
+// its next one. Of several wakes for one Park the first counts; the others do nothing.
+func (k *Kernel) Wake(p *Process, d time.Duration, label Label, value any) Timer {
+	slot := k.schedule(d, label)
+	e := &k.queue.slots[slot]
+	e.process, e.value, e.park = p, value, p.parks
+	return Timer{queue: &k.queue, slot: slot, generation: e.generation}
+}
+
+// resume goes on with the process for a wake that has come up.
+func (p *Process) resume(e event) {
+	if p.ended || e.park != p.parks {
+		return
+	}
+	p.parks++
+	p.value = e.value
+	caller := p.kernel.running
+	p.kernel.running = p
+	p.next()
+	p.kernel.running = caller
+}
+
+// Kill ends the process where it is parked: its deferred calls run, but whatever they wait for never
+// comes. A process that kills itself does not return from Kill.
+func (p *Process) Kill() {
+	if p.ended || p.killed {
+		return
+	}
+	p.killed = true
+	if p.kernel.running == p {
+		panic(killed{})
+	}
+	caller := p.kernel.running
+	p.kernel.running = p
+	p.stop()
+	p.kernel.running = caller
+	p.end() // for one that never began
+}
+
+// finish is the last thing that a process does.
+func (p *Process) finish() {
+	r := recover()
+	p.end()
+	if r == nil {
+		return
+	}
+	if _, ok := r.(killed); !ok {
+		p.kernel.fail(fmt.Errorf("panic in process %s at %v: %v\n%s", p.name, p.kernel.now, r, debug.Stack()))
+	}
+}
+
+// end takes the process off the list.
+func (p *Process) end() {
+	if p.ended {
+		return
+	}
+	p.ended = true
+	list := p.kernel.processes
+	last := list[len(list)-1]
+	list[p.index], last.index = last, p.index
+	list[len(list)-1] = nil
+	p.kernel.processes = list[:len(list)-1]
+}
