@@ -141,6 +141,10 @@ const (
 	FailureEvicted  Failure = "Evicted"          // eviction, preemption, deletion, node shutdown
 )
 
+// ExitFenced is how a worker ends that lost touch with the store, or was refused: the attempt is lost, the work
+// did not fail (EX_TEMPFAIL of sysexits.h).
+const ExitFenced = 75
+
 // Workload is the Kubernetes object that executes one attempt: a Pod today.
 type Workload struct {
 	Name     string // WorkloadName of the task
@@ -160,6 +164,7 @@ type Workload struct {
 	Node      string    // empty: not scheduled
 	State     WorkloadState
 	Failure   Failure
+	ExitCode  int // of the container, once it ended
 }
 
 // WorkloadName is the one name under which a task's workload may exist: the API server
