@@ -53,11 +53,13 @@ const (
 type Target struct {
 	Process string // name, "dispatcher*", or "leader:dispatcher" / "leader:reconciler": whoever holds the lease when it strikes
 	Node    string // name, "task:ID" (the node that the task's workload runs on when it strikes), "any:spot", "any:on-demand", "any"
-	Task    string // ID, or "any:running": one whose container runs when it strikes
-	Port    clusters.Port
-	Verb    string // a port method, as history.Verb prints it
-	Nth     int
-	Share   float64
+	// Groups are the node groups that an "any" node is drawn from: a world knows its nodes by name only.
+	Groups []string
+	Task   string // ID, or "any:running": one whose container runs when it strikes
+	Port   clusters.Port
+	Verb   string // a port method, as history.Verb prints it
+	Nth    int
+	Share  float64
 }
 
 // Fault is one fault of a plan, every random choice already made.
@@ -65,11 +67,11 @@ type Fault struct {
 	Kind   Kind
 	Target Target
 	At     time.Duration
-	For    time.Duration // 0: until all faults heal
+	For    time.Duration // 0: until all faults heal; for one that cannot be undone: it heals at once
 	// What the kind needs.
 	Action clusters.Action
 	Code   string
-	Delay  clusters.Dist
+	Delay  clusters.Dist // of calls; with CrashCaller: how long the process stays down
 	Notice time.Duration
 	Run    time.Duration
 	By     time.Duration
