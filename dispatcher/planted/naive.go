@@ -1,0 +1,62 @@
+package planted
+
+import (
+	"context"
+
+	"github.com/squall-chaos/squall/dispatcher"
+)
+
+// naive has most defects at once, as first versions of dispatchers do: random pod names, any error read as absence, requeue on
+// age alone, writes by id only, results taken from anybody, stale reads trusted, cancels that change the row only.
+func naive() Defect {
+	parts := []dispatcher.System{
+		randomNames().System, errorIsAbsence().System, ageAlone().System,
+		noEpoch().System, resultByState().System, cancelRowOnly().System,
+	}
+	all := dispatcher.System{
+		Name:    "naive",
+		Summary: "most defects at once: what a first version looks like",
+		Store:   func(s dispatcher.Store) dispatcher.Store { return anyTicket{s} },
+	}
+	for _, p := range parts {
+		all = both(all, p)
+	}
+	return Defect{System: all, Breaks: []string{"I1-overlap", "I1-effect"}, Scenario: "swarm-standard", Seeds: 20}
+}
+
+// both applies the hooks of two systems, the first one's innermost.
+func both(a, b dispatcher.System) dispatcher.System {
+	a.Store = chain(a.Store, b.Store)
+	a.Ports = chain(a.Ports, b.Ports)
+	a.Workers = chain(a.Workers, b.Workers)
+	a.Witness = chain(a.Witness, b.Witness)
+	return a
+}
+
+func chain[T any](inner, outer func(T) T) func(T) T {
+	switch {
+	case inner == nil:
+		return outer
+	case outer == nil:
+		return inner
+	}
+	return func(t T) T { return outer(inner(t)) }
+}
+
+// anyTicket lets a worker start whichever attempt its ticket is of, as a worker that never asks would.
+type anyTicket struct{ dispatcher.Store }
+
+func (a anyTicket) Start(ctx context.Context, k dispatcher.Ticket) (dispatcher.Task, error) {
+	t, err := a.Store.Start(ctx, k)
+	if err != nil && !dispatcher.Unknown(err) {
+		return a.Store.Read(ctx, k.ID)
+	}
+	return t, err
+}
+
+func (a anyTicket) Heartbeat(ctx context.Context, k dispatcher.Ticket) error {
+	if err := a.Store.Heartbeat(ctx, k); dispatcher.Unknown(err) {
+		return err
+	}
+	return nil
+}

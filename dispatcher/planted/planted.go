@@ -1,0 +1,59 @@
+// Package planted holds dispatchers with one deliberate defect each, as few lines as possible away
+// from the reference. They prove that the checkers can see: a checker that passes one of them is broken.
+package planted
+
+import "github.com/squall-chaos/squall/dispatcher"
+
+// Defect is a planted dispatcher and what it is expected to break.
+type Defect struct {
+	System dispatcher.System
+	// Breaks lists the invariants of which at least one must be found violated.
+	Breaks []string
+	// Scenario is the library scenario whose seeds show it.
+	Scenario string
+	// Seeds is within how many seeds, counted from 1, it must be found there.
+	Seeds int
+}
+
+// Reference is the dispatcher as it should be.
+func Reference() dispatcher.System {
+	return dispatcher.System{Name: "reference", Summary: "the protocol as documented in package dispatcher"}
+}
+
+// Defects lists all planted dispatchers; naive, which has most defects at once, comes first.
+func Defects() []Defect {
+	return []Defect{
+		naive(),
+		randomNames(),
+		createErrorIsFailure(),
+		errorIsAbsence(),
+		ageAlone(),
+		graceEqualsDeadline(),
+		noEpoch(),
+		resultByState(),
+		cancelRowOnly(),
+		rollbackInside(),
+	}
+}
+
+// Lookup returns the reference or the planted dispatcher of that name.
+func Lookup(name string) (dispatcher.System, bool) {
+	if ref := Reference(); ref.Name == name {
+		return ref, true
+	}
+	for _, d := range Defects() {
+		if d.System.Name == name {
+			return d.System, true
+		}
+	}
+	return dispatcher.System{}, false
+}
+
+// Names lists the names that Lookup knows, the reference first.
+func Names() []string {
+	names := []string{Reference().Name}
+	for _, d := range Defects() {
+		names = append(names, d.System.Name)
+	}
+	return names
+}
