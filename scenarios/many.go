@@ -1,0 +1,139 @@
+package scenarios
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/squall-chaos/squall/checker"
+)
+
+// Many is a range of seeds to run one scenario under.
+type Many struct {
+	Options        // of each run; Seed is ignored
+	From    uint64 // first seed
+	Count   int
+	Workers int // seeds run side by side; below 1 counts as 1
+	// UntilInvalid stops at the first invalid seed, counted in order of seeds.
+	UntilInvalid bool
+	// Each is called for every result, in order of seeds, from one goroutine. May be nil.
+	Each func(Result)
+}
+
+// Tally sums up the results of many seeds. It does not keep histories.
+type Tally struct {
+	Scenario     string
+	Dispatcher   string
+	Seeds        int
+	Valid        int
+	Invalid      []uint64 // seeds, in order
+	Unknown      []uint64
+	Failed       []error        // harness failures and crashes
+	Violations   map[string]int // seeds under which each invariant was violated
+	Exercised    map[string]int // summed over seeds
+	FirstInvalid *Result        // the first invalid seed's, with its history
+	TraceHash    uint64         // of the first seed alone, or all hashes folded in order
+	Virtual      time.Duration
+	Wall         time.Duration
+	Interrupted  bool
+	Verdict      checker.Verdict
+}
+
+// Seeds runs a scenario under many seeds and sums up. Results come in order of seeds whatever the number of
+// workers, so the tally is the same on any machine.
+func Seeds(ctx context.Context, s *Scenario, m Many) Tally {
+	began := time.Now()
+	t := newTally(s, m)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for result := range inOrder(ctx, s, m) {
+		t.add(result)
+		if m.Each != nil {
+			m.Each(result)
+		}
+		if result.Interrupted || (m.UntilInvalid && len(t.Invalid) > 0) {
+			break
+		}
+	}
+	t.Interrupted = ctx.Err() != nil
+	t.Wall = time.Since(began)
+	t.Verdict = t.verdict()
+	return t
+}
+
+func newTally(s *Scenario, m Many) Tally {
+	return Tally{Scenario: s.Name, Dispatcher: m.System.Name,
+		Violations: map[string]int{}, Exercised: map[string]int{}}
+}
+
+func (t *Tally) add(r Result) {
+	t.Seeds++
+	t.Virtual += r.Virtual
+	if r.History != nil {
+		t.TraceHash = t.TraceHash*0x9E3779B97F4A7C15 + r.History.Meta.TraceHash
+	}
+	for _, inv := range r.Report.Invariants {
+		t.Exercised[inv.Name] += inv.Exercised
+		if inv.Verdict == checker.Invalid {
+			t.Violations[inv.Name]++
+		}
+	}
+	switch {
+	case r.Err != nil:
+		t.Failed = append(t.Failed, r.Err)
+	case r.Verdict == checker.Valid:
+		t.Valid++
+	case r.Verdict == checker.Invalid:
+		t.Invalid = append(t.Invalid, r.Seed)
+		if t.FirstInvalid == nil {
+			t.FirstInvalid = &r
+		}
+	default:
+		t.Unknown = append(t.Unknown, r.Seed)
+	}
+}
+
+func (t *Tally) verdict() checker.Verdict {
+	switch {
+	case len(t.Invalid) > 0:
+		return checker.Invalid
+	case len(t.Unknown) > 0 || len(t.Failed) > 0 || t.Valid == 0:
+		return checker.Unknown
+	}
+	return checker.Valid
+}
+
+// inOrder runs seeds on several workers and yields their results in order of seeds.
+func inOrder(ctx context.Context, s *Scenario, m Many) func(yield func(Result) bool) {
+	return func(yield func(Result) bool) {
+		workers := min(max(m.Workers, 1), max(m.Count, 1))
+		slots := make([]chan Result, workers) // slot i carries seeds i, i+workers, ...
+		var running sync.WaitGroup
+		ctx, stop := context.WithCancel(ctx)
+		defer running.Wait()
+		defer stop()
+		for w := range slots {
+			slots[w] = make(chan Result, 1)
+			running.Add(1)
+			go func() {
+				defer running.Done()
+				defer close(slots[w])
+				for i := w; i < m.Count && ctx.Err() == nil; i += workers {
+					o := m.Options
+					o.Seed = m.From + uint64(i)
+					select {
+					case slots[w] <- Run(ctx, s, o):
+					case <-ctx.Done():
+						return
+					}
+				}
+			}()
+		}
+		for i := range m.Count {
+			result, ok := <-slots[i%workers]
+			if !ok || !yield(result) {
+				return
+			}
+		}
+	}
+}

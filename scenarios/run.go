@@ -1,0 +1,216 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/dispatcher"
+	"github.com/squall-chaos/squall/faults"
+)
+
+// World makes a world; which ones there are is for the caller to know.
+type World func(clusters.Config) (clusters.Cluster, error)
+
+// Options is what a run needs besides its scenario.
+type Options struct {
+	System dispatcher.System
+	Seed   uint64
+	World  World
+	// Version of Squall, for the record.
+	Version string
+	// Record is given the history before it is judged; evidence comes first. May be nil.
+	Record func(*history.History) error
+	// Settings, when not nil, replaces those of the scenario, unchecked: a replay uses the ones recorded.
+	Settings *dispatcher.Settings
+	Check    checker.Options
+}
+
+// Result is one run of one scenario against one dispatcher.
+type Result struct {
+	Scenario   *Scenario
+	Dispatcher string
+	Seed       uint64
+	Settings   dispatcher.Settings
+	Plan       faults.Plan
+	History    *history.History
+	Report     checker.Report
+	// Verdict is the report's, less the violations that the scenario tolerates.
+	Verdict checker.Verdict
+	// Interrupted is set when the run was stopped early; what was recorded was judged.
+	Interrupted bool
+	Virtual     time.Duration
+	Wall        time.Duration
+	// Err is a failure of the harness or a crash of the system under test: there is no verdict.
+	Err error
+}
+
+// Fatal returns the violations that count, in order.
+func (r Result) Fatal() []checker.Violation {
+	var fatal []checker.Violation
+	for _, v := range r.Report.Violations {
+		if !r.Scenario.tolerates(v.Invariant) {
+			fatal = append(fatal, v)
+		}
+	}
+	return fatal
+}
+
+// Run makes the scenario happen once: faults until the horizon, then everything heals and time passes for every
+// timeout, then the history is judged. It returns a result on every outcome.
+func Run(ctx context.Context, s *Scenario, o Options) Result {
+	began := time.Now()
+	r := &runner{scenario: s, options: o, result: Result{Scenario: s, Dispatcher: o.System.Name, Seed: o.Seed}}
+	if err := r.run(ctx); err != nil {
+		r.result.Err = fmt.Errorf("run %s with %s, seed %d: %w", s.Name, o.System.Name, o.Seed, err)
+	}
+	r.result.Wall = time.Since(began)
+	return r.result
+}
+
+type runner struct {
+	scenario *Scenario
+	options  Options
+	cluster  clusters.Cluster
+	injector *faults.Injector
+	pending  int // what clients have yet to do
+	result   Result
+}
+
+func (r *runner) run(ctx context.Context) (err error) {
+	config, err := r.scenario.Config(r.options.System, r.options.Seed)
+	if err != nil {
+		return err
+	}
+	if r.options.Settings != nil {
+		config.Settings = *r.options.Settings
+	}
+	r.result.Settings = config.Settings
+	if r.result.Plan, err = r.scenario.Plan(r.options.Seed); err != nil {
+		return err
+	}
+	if r.cluster, err = r.options.World(config); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.cluster.Close()) }()
+	if err := r.arm(config); err != nil {
+		return err
+	}
+	crash := r.phases(ctx)
+	if err := r.judge(config.Settings); err != nil {
+		return err
+	}
+	return crash
+}
+
+func (r *runner) arm(config clusters.Config) error {
+	random := rand.New(rand.NewPCG(r.options.Seed, stream("injector")))
+	var err error
+	if r.injector, err = faults.Arm(r.result.Plan, r.cluster, config.Settings, random); err != nil {
+		return err
+	}
+	r.submit(config.Settings)
+	return nil
+}
+
+// phases runs the safety phase and then the liveness phase. An error is a crash of what ran, not a verdict.
+func (r *runner) phases(ctx context.Context) error {
+	if err := r.cluster.Run(ctx, r.scenario.Horizon, r.over); err != nil {
+		return r.stopped(ctx, err)
+	}
+	r.injector.HealAll()
+	r.cluster.Observe(history.Event{Kind: history.Healed})
+	until := r.cluster.Now() + r.settle()
+	if err := r.cluster.Run(ctx, until, r.cluster.Quiet); err != nil {
+		return r.stopped(ctx, err)
+	}
+	why := "quiet"
+	if !r.cluster.Quiet() {
+		why = "out of time"
+	}
+	r.cluster.Observe(history.Event{Kind: history.Ended, Detail: why})
+	return nil
+}
+
+// over tells that nothing can happen any more before the horizon.
+func (r *runner) over() bool { return r.injector.Done() && r.cluster.Quiet() && r.submitted() }
+
+func (r *runner) stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		r.result.Interrupted = true
+		return nil
+	}
+	return err
+}
+
+// settle is how long the healed system may take.
+func (r *runner) settle() time.Duration {
+	if r.scenario.Settle > 0 {
+		return r.scenario.Settle
+	}
+	s := r.result.Settings
+	detect := s.NodeGrace + s.UnreachableToleration + s.PodGrace + s.TerminationTimeout
+	round := s.Bound(detect, len(r.scenario.taskNames())) + s.StartTimeout + s.WorkflowDeadline
+	return time.Duration(s.MaxFailures+1) * round
+}
+
+func (r *runner) judge(s dispatcher.Settings) error {
+	h := r.cluster.History()
+	h.Meta.Scenario = r.scenario.Name
+	h.Meta.Dispatcher = r.options.System.Name
+	h.Meta.Seed = r.options.Seed
+	h.Meta.Version = r.options.Version
+	h.Meta.Limits = Limits(s)
+	r.result.History = h
+	r.result.Virtual = r.cluster.Now()
+	if r.options.Record != nil {
+		if err := r.options.Record(h); err != nil {
+			return err
+		}
+	}
+	r.result.Report = checker.Check(h, r.options.Check)
+	r.result.Verdict = r.scenario.verdict(r.result.Report)
+	return nil
+}
+
+// Limits are the settings that invariants are judged by.
+func Limits(s dispatcher.Settings) history.Limits {
+	return history.Limits{
+		ClaimBatch: s.ClaimBatch, MaxInFlight: s.MaxInFlight, RecoverBatch: s.RecoverBatch,
+		MaxFailures: s.MaxFailures, MaxDisruptions: s.MaxDisruptions,
+		Tick: s.Tick, RecoveryGrace: s.RecoveryGrace, RecoverInterval: s.RecoverInterval,
+		CreateTimeout: s.CreateTimeout, PodGrace: s.PodGrace,
+		Handover:       s.LeaseTTL + 2*s.RetryPeriod,
+		CallsPerMinute: callsPerMinute,
+		CallMax:        s.CreateTimeout,
+	}
+}
+
+// callsPerMinute is how often one process may call one verb about one task: more is a loop without backoff.
+const callsPerMinute = 60
+
+// verdict leaves out what the scenario tolerates.
+func (s *Scenario) verdict(report checker.Report) checker.Verdict {
+	v := checker.Valid
+	for _, inv := range report.Invariants {
+		if inv.Verdict == checker.NotExercised || (inv.Verdict == checker.Invalid && s.tolerates(inv.Name)) {
+			continue
+		}
+		v = v.Merge(inv.Verdict)
+	}
+	return v
+}
+
+func (s *Scenario) tolerates(invariant string) bool {
+	for _, t := range s.Expect.Tolerate {
+		if t == invariant {
+			return true
+		}
+	}
+	return false
+}
