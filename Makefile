@@ -1,0 +1,53 @@
+# Squall. The two commands that matter: `make chaos` and `make test`.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+SEEDS ?= 200
+ARGS ?=
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+
+SQUALL := bin/squall
+
+.PHONY: help chaos test race bench swarm lint fuzz golden build clean FORCE
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+chaos: $(SQUALL) ## run the suite: the reference must pass, every planted defect must be found; writes a report
+	@$(SQUALL) chaos --seeds $(SEEDS) $(ARGS)
+
+test: ## all tests, the packages with goroutines under the race detector
+	go vet ./...
+	go test ./...
+	$(MAKE) --no-print-directory race
+
+race:
+	go test -race -short ./scenarios/... ./cmd/squall/...
+
+bench: ## the figures of ARCHITECTURE.md
+	go test -run '^$$' -bench . -benchmem ./clusters/... ./checker/... ./scenarios/...
+
+swarm: $(SQUALL) ## the reference under 20,000 seeds of the swarm plan
+	@$(SQUALL) run swarm-standard swarm-b0 --seeds 10000 $(ARGS)
+
+lint: ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { echo "gofmt wants:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+fuzz: ## half a minute of each fuzz target
+	go test -run '^$$' -fuzz FuzzParse -fuzztime 30s ./scenarios
+	go test -run '^$$' -fuzz FuzzRead -fuzztime 30s ./checker/history
+
+golden: ## write the golden files anew; read the diff
+	go test ./reports/... ./cmd/squall/... -update
+
+build: $(SQUALL) ## bin/squall
+
+$(SQUALL): FORCE
+	@echo "building $(SQUALL) (the first build compiles everything: half a minute on 2 cores)" >&2
+	@go build -trimpath -ldflags "-X main.version=$(VERSION)" -o $(SQUALL) ./cmd/squall
+
+clean: ## remove what was built and recorded
+	rm -rf bin .squall
