@@ -50,31 +50,44 @@ func (r *randomlyNamed) Get(ctx context.Context, name string) (dispatcher.Worklo
 	return dispatcher.Workload{}, dispatcher.ErrNotFound
 }
 
-// unbound records no object: any pod with the attempt's labels is the attempt.
+// label is the identity of an attempt as its labels tell it: the same for every pod that carries them.
+func label(id dispatcher.TaskID, t dispatcher.Token) dispatcher.UID {
+	return dispatcher.UID(fmt.Sprintf("%s/%d", id, t))
+}
+
+// unbound knows attempts by their labels, not by an object.
 type unbound struct{ dispatcher.Store }
 
 func (u unbound) Launched(ctx context.Context, t dispatcher.Term, r dispatcher.Ref, _ dispatcher.UID) (dispatcher.Task, error) {
-	return u.Store.Launched(ctx, t, r, "")
+	return u.Store.Launched(ctx, t, r, label(r.ID, r.Token))
+}
+
+func (u unbound) Scan(ctx context.Context, s dispatcher.Scan) (dispatcher.Page, error) {
+	page, err := u.Store.Scan(ctx, s)
+	for i := range page.Tasks {
+		page.Tasks[i].Attempt.Workload = ""
+	}
+	return page, err
 }
 
 // byLabel shows the store the same identity for every pod of an attempt.
 type byLabel struct{ dispatcher.Workers }
 
-func label(k dispatcher.Ticket) dispatcher.Ticket {
-	k.Workload = ""
+func labelled(k dispatcher.Ticket) dispatcher.Ticket {
+	k.Workload = label(k.ID, k.Token)
 	return k
 }
 
 func (b byLabel) Start(ctx context.Context, k dispatcher.Ticket) (dispatcher.Task, error) {
-	return b.Workers.Start(ctx, label(k))
+	return b.Workers.Start(ctx, labelled(k))
 }
 
 func (b byLabel) Heartbeat(ctx context.Context, k dispatcher.Ticket) error {
-	return b.Workers.Heartbeat(ctx, label(k))
+	return b.Workers.Heartbeat(ctx, labelled(k))
 }
 
 func (b byLabel) Finish(ctx context.Context, k dispatcher.Ticket, r dispatcher.Result) (dispatcher.Task, error) {
-	return b.Workers.Finish(ctx, label(k), r)
+	return b.Workers.Finish(ctx, labelled(k), r)
 }
 
 // createErrorIsFailure: any error of a create counts as a refusal, although the pod may exist.
