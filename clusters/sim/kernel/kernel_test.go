@@ -152,6 +152,26 @@ func TestKill(t *testing.T) {
 	}
 }
 
+func TestPausedProcessGoesOnAfterResume(t *testing.T) {
+	k := New(1)
+	var woken []time.Duration
+	p := k.Spawn("p", func(p *Process) {
+		for range 3 {
+			p.Sleep(10, 0)
+			woken = append(woken, k.Now())
+		}
+	})
+	k.After(15, 0, p.Pause)
+	k.After(18, 0, p.Resume) // nothing was due
+	k.After(25, 0, p.Pause)
+	k.After(29, 0, func() { k.Wake(p, 6, 0, nil) }) // a second wake for the same park
+	k.After(50, 0, p.Resume)
+	run(t, k, 100)
+	if want := []time.Duration{10, 20, 50}; !slices.Equal(woken, want) {
+		t.Errorf("woken at %v, want %v", woken, want)
+	}
+}
+
 func TestCloseKillsAll(t *testing.T) {
 	k := New(1)
 	ended := 0

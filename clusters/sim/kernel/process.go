@@ -20,6 +20,8 @@ type Process struct {
 	value  any
 	killed bool
 	ended  bool
+	paused bool
+	due    *event // came up while paused
 }
 
 // killed is what a process panics with when it was killed, so that it unwinds wherever it is.
@@ -38,6 +40,9 @@ func (k *Kernel) Spawn(name string, run func(p *Process)) *Process {
 	k.Wake(p, 0, k.start, nil)
 	return p
 }
+
+// Running is the process that is going on right now; nil while an event's callback is.
+func (k *Kernel) Running() *Process { return k.running }
 
 // Name is the name given to Spawn.
 func (p *Process) Name() string { return p.name }
@@ -76,12 +81,29 @@ func (p *Process) resume(e event) {
 	if p.ended || e.park != p.parks {
 		return
 	}
+	if p.paused {
+		if p.due == nil {
+			p.due = &event{value: e.value, label: e.label}
+		}
+		return
+	}
 	p.parks++
 	p.value = e.value
 	caller := p.kernel.running
 	p.kernel.running = p
 	p.next()
 	p.kernel.running = caller
+}
+
+// Pause has wakes that come up from now on wait for Resume.
+func (p *Process) Pause() { p.paused = true }
+
+// Resume ends a Pause.
+func (p *Process) Resume() {
+	if p.paused = false; p.due != nil {
+		p.kernel.Wake(p, 0, p.due.label, p.due.value)
+		p.due = nil
+	}
 }
 
 // Kill ends the process where it is parked: its deferred calls run, but whatever they wait for never

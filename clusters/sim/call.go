@@ -1,0 +1,266 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/sim/kernel"
+	"github.com/squall-chaos/squall/dispatcher"
+)
+
+// caller is whoever makes calls: a process, which waits as a coroutine, or a worker, which is called back.
+type caller struct {
+	world   *Cluster
+	name    string
+	id      history.ID
+	node    string // workers only
+	process *process
+	worker  *worker
+}
+
+// port is one way to a server, with its latency.
+type port struct {
+	name    clusters.Port
+	latency clusters.Dist
+	stream  *rand.Rand
+}
+
+// way draws how long one way takes: half of what the round trip would.
+func (p *port) way() time.Duration { return p.latency.Draw(p.stream) / 2 }
+
+// call is one port call. It is three events: submit, where rules decide its fate; effect, where the
+// server acts; and reply, where the caller goes on. They are apart so that a fault can fall between any
+// two. The caller waits no longer than its deadline: when the reply would come later it learns nothing, while the
+// effect takes place in its own time.
+type call struct {
+	world     *Cluster
+	by        *caller
+	coroutine *kernel.Process // who waits; nil: done is called back
+	done      func(error)
+	port      *port
+	verb      history.Verb
+	task      string
+	deadline  time.Duration
+	timeline  int // of the database when the call left
+
+	effect  effect // what the server does; nil when it has, or never will
+	fate    fate
+	op      int // index in record.operations
+	more    int // further operations behind it, of a Claim
+	opened  int // index in record.open
+	answer  error
+	settled bool // what the caller gets is decided, and its reply on the way
+	left    bool // the caller is gone, only the effect is still to come
+
+	// submitting, applying and replying are bound once, so that an event costs no allocation.
+	submitting, applying, replying func()
+}
+
+// effect is what the server does for a call. It fills in what only the server knows.
+type effect func(c *call) error
+
+// errors of the network.
+var (
+	errSilent = fmt.Errorf("no reply by the deadline: %w", dispatcher.ErrUnknown)
+	errReset  = fmt.Errorf("connection reset: %w", dispatcher.ErrUnknown)
+	errOver   = fmt.Errorf("not sent, its context is over: %w", dispatcher.ErrUnavailable)
+	errDenied = fmt.Errorf("connection refused: %w", dispatcher.ErrUnavailable)
+	errServer = errors.New("internal server error")
+)
+
+// patience is how long a caller without a deadline waits for a server that went silent: Linux gives up on an
+// unacknowledged segment after about 924.6 s (tcp_retries2, Documentation/networking/ip-sysctl.rst).
+const patience = 924_600 * time.Millisecond
+
+// call begins a call. What else its operation shows is for the port method to fill in.
+func (c *caller) call(p *port, verb history.Verb, task string) (*call, *history.Operation) {
+	w := c.world
+	var k *call
+	if n := len(w.spare); n > 0 {
+		k = w.spare[n-1]
+		w.spare = w.spare[:n-1]
+	} else {
+		k = &call{world: w}
+		k.submitting, k.applying, k.replying = k.submit, k.apply, k.reply
+	}
+	k.by, k.port, k.verb, k.task = c, p, verb, task
+	return k, w.record.begin(k)
+}
+
+// recycle takes back a call that nobody refers to any more.
+func (c *call) recycle() {
+	c.world.record.closed(c)
+	*c = call{world: c.world, submitting: c.submitting, applying: c.applying, replying: c.replying}
+	c.world.spare = append(c.world.spare, c)
+}
+
+// wait makes the call for the running process and returns when that learns how it went.
+func (c *call) wait(ctx context.Context, e effect) error {
+	k := c.world.kernel
+	c.effect, c.coroutine, c.deadline = e, k.Running(), k.Now()+patience
+	if b := boundOf(ctx); b != nil {
+		c.deadline = b.at
+	}
+	if ctx.Err() != nil {
+		c.deadline = k.Now()
+	}
+	k.After(0, c.label(submitted), c.submitting)
+	c.coroutine.Park()
+	return c.finish()
+}
+
+// start makes the call for a worker, which is called back unless it is dead by then.
+func (c *call) start(timeout time.Duration, e effect, done func(error)) {
+	k := c.world.kernel
+	c.effect, c.done, c.deadline = e, done, k.Now()+timeout
+	k.After(0, c.label(submitted), c.submitting)
+}
+
+// submit is the first event: the call leaves its caller.
+func (c *call) submit() {
+	w := c.world
+	if w.kernel.Now() >= c.deadline {
+		c.refuse(errOver, 0)
+		return
+	}
+	if len(w.rules) > 0 {
+		c.fate = w.judge(c)
+	}
+	c.timeline = w.database.Timeline()
+	there := c.port.way() + c.fate.slow
+	switch c.fate.action {
+	case clusters.Refuse:
+		c.refuse(errDenied, there)
+		return
+	case clusters.CutCall:
+		c.refuse(errReset, there)
+		return
+	case clusters.Answer:
+		c.refuse(errorOf(c.fate.rule.Code), there+c.port.way())
+		return
+	case clusters.Drop:
+		c.effect = nil
+		c.silence()
+		return
+	case clusters.Late:
+		there = c.fate.delay
+		c.silence()
+	case clusters.LoseReply:
+		c.silence()
+	}
+	if w.kernel.Now()+there >= c.deadline {
+		c.silence()
+	}
+	w.kernel.After(there, c.label(effected), c.applying)
+}
+
+// refuse decides that the server does nothing.
+func (c *call) refuse(err error, after time.Duration) {
+	c.effect = nil
+	c.settle(err, after)
+}
+
+// silence decides that the caller waits until its deadline in vain.
+func (c *call) silence() { c.settle(errSilent, c.deadline-c.world.kernel.Now()) }
+
+// settle decides what the caller gets and when. The first decision counts.
+func (c *call) settle(err error, after time.Duration) {
+	if c.settled {
+		return
+	}
+	if limit := c.deadline - c.world.kernel.Now(); after > limit {
+		err, after = errSilent, limit
+	}
+	c.settled, c.answer = true, err
+	if c.coroutine != nil {
+		c.world.kernel.Wake(c.coroutine, after, c.label(replied), nil)
+		return
+	}
+	c.world.kernel.After(after, c.label(replied), c.replying)
+}
+
+// apply is the second event: the server acts.
+func (c *call) apply() {
+	err := c.act()
+	switch {
+	case c.left:
+		c.recycle()
+	case c.fate.action == clusters.CrashCaller:
+		c.settled = true
+		c.by.crash(c.coroutine)
+	case c.fate.action == clusters.CutReply:
+		c.settle(errReset, c.port.way())
+	default:
+		c.settle(err, c.port.way())
+	}
+}
+
+// act has the server act and records what it did.
+func (c *call) act() error {
+	w, do := c.world, c.effect
+	c.effect = nil
+	seq := w.record.next()
+	if c.port.name == clusters.Store && c.timeline != w.database.Timeline() {
+		return errReset // its connection was to the primary that is gone
+	}
+	err := do(c)
+	_, code := outcomeOf(err)
+	ops := w.record.of(c)
+	w.kernel.Note(c.label(effected), uint64(code)<<8|uint64(ops[0].Phase), ops[0].Token)
+	if err != nil {
+		return err
+	}
+	for i := range ops {
+		ops[i].Effect, ops[i].Applied = seq, history.OK
+	}
+	return nil
+}
+
+// finish is the third event as a process sees it.
+func (c *call) finish() error {
+	err := c.answer
+	c.world.record.returned(c, err)
+	c.leave()
+	return err
+}
+
+// reply is the third event as a worker sees it. A dead one sees nothing, and its operation stays open.
+func (c *call) reply() {
+	if c.by.worker.dead {
+		c.leave()
+		return
+	}
+	done := c.done
+	done(c.finish())
+}
+
+// leave lets go of the call, as far as its effect is not still to come.
+func (c *call) leave() {
+	if c.left = true; c.effect == nil {
+		c.recycle()
+	}
+}
+
+// operation is the call's first operation, for as long as no other begins.
+func (c *call) operation() *history.Operation { return &c.world.record.operations[c.op] }
+
+// see fills in what the server knows of the row after the effect.
+func (c *call) see(t *dispatcher.Task) {
+	op := c.operation()
+	op.Phase, op.Cancelling = phaseOf(t.Phase), t.Desired == dispatcher.DesiredCancel
+}
+
+// errorOf is the error that a code stands for.
+func errorOf(code history.Code) error {
+	for _, c := range codes {
+		if c.code == code {
+			return c.err
+		}
+	}
+	return errServer
+}

@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/squall-chaos/squall/clusters/sim/kernel"
+)
+
+// clock is a process's own clock: its wall clock may be off, its monotonic clock never is.
+type clock struct{ process *process }
+
+// Now is the wall clock, with whatever a fault added to it.
+func (c clock) Now() time.Time { return c.process.world.kernel.Time().Add(c.process.skew) }
+
+// Elapsed is the monotonic clock.
+func (c clock) Elapsed() time.Duration { return c.process.world.kernel.Now() }
+
+// Sleep parks the process for d, or until ctx is over.
+func (c clock) Sleep(ctx context.Context, d time.Duration) error {
+	w := c.process.world
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if b := boundOf(ctx); b != nil {
+		d = min(d, b.at-w.kernel.Now())
+	}
+	c.process.coroutine.Sleep(d, w.labels.sleep)
+	return ctx.Err()
+}
+
+// WithTimeout returns a context that ends d from now, by virtual time.
+func (c clock) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	k := c.process.world.kernel
+	b := &bound{Context: ctx, kernel: k, skew: c.process.skew, at: k.Now() + d}
+	if outer := boundOf(ctx); outer != nil {
+		b.at = min(b.at, outer.at)
+	}
+	return b, b.cancel
+}
+
+// bound is a context with a deadline in virtual time. Nobody can wait on its Done: code under test has no
+// channels, and what waits in the simulation waits in the kernel.
+type bound struct {
+	context.Context
+	kernel   *kernel.Kernel
+	at       time.Duration
+	skew     time.Duration
+	canceled bool
+}
+
+type boundKey struct{}
+
+// boundOf is the innermost deadline of ctx; it is the earliest one too.
+func boundOf(ctx context.Context) *bound {
+	if b, ok := ctx.(*bound); ok {
+		return b
+	}
+	b, _ := ctx.Value(boundKey{}).(*bound)
+	return b
+}
+
+func (b *bound) cancel() { b.canceled = true }
+
+// Value makes the deadline known to contexts derived from this one.
+func (b *bound) Value(key any) any {
+	if key == (boundKey{}) {
+		return b
+	}
+	return b.Context.Value(key)
+}
+
+// Deadline is on the wall clock of the process that set it.
+func (b *bound) Deadline() (time.Time, bool) { return kernel.Epoch.Add(b.at + b.skew), true }
+
+// Err tells whether the context was cancelled or is past its deadline.
+func (b *bound) Err() error {
+	switch {
+	case b.Context.Err() != nil:
+		return b.Context.Err()
+	case b.canceled:
+		return context.Canceled
+	case b.kernel.Now() >= b.at:
+		return context.DeadlineExceeded
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"context"
+
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters/sim/kernel"
+	"github.com/squall-chaos/squall/dispatcher"
+)
+
+// workerPort is how a worker reaches the database. Each call ends with done, unless the worker is dead by then.
+type workerPort interface {
+	start(done func(error))
+	heartbeat(done func(error))
+	finish(r dispatcher.Result, done func(error))
+	// kill ends what waits on the worker's side.
+	kill()
+}
+
+// workerPort is the plain way, or the one through what the system under test puts in between.
+func (c *Cluster) workerPort(w *worker) workerPort {
+	if hook := c.config.System.Workers; hook != nil {
+		return &hookedPort{worker: w, workers: hook(store{&w.caller})}
+	}
+	return directPort{w}
+}
+
+// directPort is called back: workers are too many for coroutines.
+type directPort struct{ worker *worker }
+
+func (p directPort) start(done func(error)) {
+	w := p.worker
+	var t dispatcher.Task
+	store{&w.caller}.show(history.Start, w.ticket, string(w.ticket.Workload)).
+		start(w.settings.StoreTimeout, func(c *call) error { return c.startWork(w.ticket, &t) }, done)
+}
+
+func (p directPort) heartbeat(done func(error)) {
+	w := p.worker
+	store{&w.caller}.show(history.Heartbeat, w.ticket, "").
+		start(w.settings.StoreTimeout, func(c *call) error { return w.world.store.Heartbeat(background, w.ticket) }, done)
+}
+
+func (p directPort) finish(r dispatcher.Result, done func(error)) {
+	w := p.worker
+	var t dispatcher.Task
+	store{&w.caller}.show(history.Finish, w.ticket, string(r)).
+		start(w.settings.StoreTimeout, func(c *call) error { return c.finishWork(w.ticket, r, &t) }, done)
+}
+
+func (directPort) kill() {}
+
+// hookedPort runs every call as a coroutine, because what stands in between is sequential code.
+type hookedPort struct {
+	worker  *worker
+	workers dispatcher.Workers
+	waiting []*kernel.Process
+}
+
+func (p *hookedPort) start(done func(error)) {
+	p.spawn(done, func(ctx context.Context) error {
+		_, err := p.workers.Start(ctx, p.worker.ticket)
+		return err
+	})
+}
+
+func (p *hookedPort) heartbeat(done func(error)) {
+	p.spawn(done, func(ctx context.Context) error { return p.workers.Heartbeat(ctx, p.worker.ticket) })
+}
+
+func (p *hookedPort) finish(r dispatcher.Result, done func(error)) {
+	p.spawn(done, func(ctx context.Context) error {
+		_, err := p.workers.Finish(ctx, p.worker.ticket, r)
+		return err
+	})
+}
+
+func (p *hookedPort) spawn(done func(error), run func(ctx context.Context) error) {
+	k := p.worker.world.kernel
+	ctx := &bound{Context: background, kernel: k, at: k.Now() + p.worker.settings.StoreTimeout}
+	for i, c := range p.waiting { // forget one that is through
+		if !c.Alive() {
+			p.waiting = append(p.waiting[:i], p.waiting[i+1:]...)
+			break
+		}
+	}
+	p.waiting = append(p.waiting, k.Spawn(p.worker.name, func(*kernel.Process) { done(run(ctx)) }))
+}
+
+// kill may be called by one of the coroutines itself, which then ends a moment later.
+func (p *hookedPort) kill() {
+	k := p.worker.world.kernel
+	for _, c := range p.waiting {
+		if c != k.Running() {
+			c.Kill()
+		}
+	}
+}
+
+// startWork is the effect of Start: from here on the container executes the task.
+func (c *call) startWork(k dispatcher.Ticket, t *dispatcher.Task) error {
+	w := c.world
+	got, err := w.store.Start(background, k)
+	if err != nil {
+		return err
+	}
+	*t = got
+	c.see(t)
+	if c.by.worker != nil {
+		c.by.worker.execute()
+	}
+	return nil
+}
+
+// finishWork is the effect of Finish: a success that the store accepts counts, one time.
+func (c *call) finishWork(k dispatcher.Ticket, r dispatcher.Result, t *dispatcher.Task) error {
+	w := c.world
+	got, err := w.store.Finish(background, k, r)
+	if err == nil {
+		*t = got
+		c.see(t)
+	}
+	if r != dispatcher.ResultSucceeded || w.counted[k] {
+		return err
+	}
+	kind := history.EffectCounted
+	switch {
+	case err == nil:
+		w.counted[k] = true
+	case dispatcher.Definite(err):
+		kind = history.EffectRefused
+	default:
+		return err
+	}
+	w.record.event(history.Event{Kind: kind, Task: w.record.tasks.ID(string(k.ID)), Process: c.by.id,
+		Token: uint64(k.Token), Object: string(k.Workload)})
+	return err
+}
+
+// ticketOf is the ticket with which the row's result was handed in.
+func ticketOf(t *dispatcher.Task) dispatcher.Ticket {
+	return dispatcher.Ticket{ID: t.Spec.ID, Token: t.Attempt.Token, Workload: t.Attempt.Workload}
+}
