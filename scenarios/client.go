@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
@@ -13,7 +14,7 @@ const clientRetry = time.Second
 
 // submit starts the clients: one hands in the tasks, the other does the steps.
 func (r *runner) submit(s dispatcher.Settings) {
-	arrivals, steps := r.scenario.Arrivals(r.options.Seed), r.scenario.Steps(r.options.Seed)
+	arrivals, steps := r.scenario.Arrivals(r.options.Seed), r.scenario.ClientSteps(r.options.Seed)
 	r.pending = len(arrivals) + len(steps)
 	r.cluster.Go("client-1", func(ctx context.Context, p dispatcher.Ports) {
 		c := client{ports: p, timeout: s.StoreTimeout, now: r.cluster.Now}
@@ -25,16 +26,36 @@ func (r *runner) submit(s dispatcher.Settings) {
 			r.pending--
 		}
 	})
+	specs := map[dispatcher.TaskID]dispatcher.Spec{}
+	for _, a := range arrivals {
+		specs[a.Spec.ID] = a.Spec
+	}
 	if len(steps) == 0 {
 		return
 	}
 	r.cluster.Go("client-2", func(ctx context.Context, p dispatcher.Ports) {
 		c := client{ports: p, timeout: s.StoreTimeout, now: r.cluster.Now}
 		for _, step := range steps {
-			c.at(ctx, step.At, func(ctx context.Context) error { return step.do(ctx, p.Store) })
+			c.at(ctx, step.At, func(ctx context.Context) error { return step.do(ctx, p.Store, specs) })
 			r.pending--
 		}
 	})
+}
+
+// do makes the step's call.
+func (c ClientStep) do(ctx context.Context, store dispatcher.Clients, specs map[dispatcher.TaskID]dispatcher.Spec) error {
+	var err error
+	switch c.Verb {
+	case history.Cancel:
+		_, err = store.Cancel(ctx, c.Task)
+	case history.Read:
+		_, err = store.Read(ctx, c.Task)
+	case history.Resume:
+		_, err = store.Resume(ctx, c.Task)
+	case history.Submit:
+		_, err = store.Submit(ctx, specs[c.Task])
+	}
+	return err
 }
 
 // submitted tells that the clients have nothing left to do.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/squall-chaos/squall/checker"
@@ -26,9 +25,7 @@ type Options struct {
 	Version string
 	// Record is given the history before it is judged; evidence comes first. May be nil.
 	Record func(*history.History) error
-	// Settings, when not nil, replaces those of the scenario, unchecked: a replay uses the ones recorded.
-	Settings *dispatcher.Settings
-	Check    checker.Options
+	Check  checker.Options
 }
 
 // Result is one run of one scenario against one dispatcher.
@@ -87,8 +84,8 @@ func (r *runner) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.options.Settings != nil {
-		config.Settings = *r.options.Settings
+	if change := r.options.System.Settings; change != nil {
+		config.Settings = change(config.Settings)
 	}
 	r.result.Settings = config.Settings
 	if r.result.Plan, err = r.scenario.Plan(r.options.Seed); err != nil {
@@ -109,9 +106,9 @@ func (r *runner) run(ctx context.Context) (err error) {
 }
 
 func (r *runner) arm(config clusters.Config) error {
-	random := rand.New(rand.NewPCG(r.options.Seed, stream("injector")))
 	var err error
-	if r.injector, err = faults.Arm(r.result.Plan, r.cluster, config.Settings, random); err != nil {
+	r.injector, err = faults.Arm(r.result.Plan, r.cluster, config.Settings, stream(r.options.Seed, "injector"))
+	if err != nil {
 		return err
 	}
 	r.submit(config.Settings)
@@ -155,7 +152,7 @@ func (r *runner) settle() time.Duration {
 	}
 	s := r.result.Settings
 	detect := s.NodeGrace + s.UnreachableToleration + s.PodGrace + s.TerminationTimeout
-	round := s.Bound(detect, len(r.scenario.taskNames())) + s.StartTimeout + s.WorkflowDeadline
+	round := s.Bound(detect, len(r.scenario.TaskNames())) + s.StartTimeout + s.WorkflowDeadline
 	return time.Duration(s.MaxFailures+1) * round
 }
 
