@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -37,17 +38,20 @@ type Tally struct {
 	Wall         time.Duration
 	Interrupted  bool
 	Verdict      checker.Verdict
+	// Unmet lists what differs from the scenario's expectation of this dispatcher; empty: all is as expected.
+	Unmet []string
 }
 
 // Seeds runs a scenario under many seeds and sums up. Results come in order of seeds whatever the number of
 // workers, so the tally is the same on any machine.
 func Seeds(ctx context.Context, s *Scenario, m Many) Tally {
 	began := time.Now()
-	t := newTally(s, m)
+	t, expected := newTally(s, m), s.Expect.Of(m.System.Name)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for result := range inOrder(ctx, s, m) {
 		t.add(result)
+		t.differ(result.Seed, expected.unmet(result))
 		if m.Each != nil {
 			m.Each(result)
 		}
@@ -58,7 +62,19 @@ func Seeds(ctx context.Context, s *Scenario, m Many) Tally {
 	t.Interrupted = ctx.Err() != nil
 	t.Wall = time.Since(began)
 	t.Verdict = t.verdict()
+	t.Unmet = append(t.unmet(expected), t.Unmet...)
 	return t
+}
+
+// unmetMax is how many differences of single runs a tally keeps.
+const unmetMax = 10
+
+func (t *Tally) differ(seed uint64, problems []string) {
+	for _, p := range problems {
+		if len(t.Unmet) < unmetMax {
+			t.Unmet = append(t.Unmet, fmt.Sprintf("seed %d: %s", seed, p))
+		}
+	}
 }
 
 func newTally(s *Scenario, m Many) Tally {
