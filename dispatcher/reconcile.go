@@ -78,20 +78,20 @@ func (r *reconciler) sweep(ctx context.Context) bool {
 	return r.orphans(ctx, listed)
 }
 
-// listing is what a list showed, by name.
+// listing is what a list showed.
 type listing struct {
 	items  []Workload
 	byName map[string]int
+	owned  []bool // by item: a scanned row stands for it
 }
 
-func (l *listing) find(name string) (Workload, bool) {
-	if l == nil {
-		return Workload{}, false
-	}
-	i, ok := l.byName[name]
+// claim returns the object under a task's name, and notes that it is of the task's current attempt, if it is.
+func (l *listing) claim(t Task) (Workload, bool) {
+	i, ok := l.byName[WorkloadName(t.Spec.ID)]
 	if !ok {
 		return Workload{}, false
 	}
+	l.owned[i] = l.items[i].Token == t.Attempt.Token
 	return l.items[i], true
 }
 
@@ -109,6 +109,7 @@ func (r *reconciler) list(ctx context.Context) (*listing, error) {
 		for _, w := range page.Items {
 			all.byName[w.Name] = len(all.items)
 			all.items = append(all.items, w)
+			all.owned = append(all.owned, false)
 		}
 		if next = page.Continue; next == "" {
 			return all, nil
@@ -132,9 +133,10 @@ func (r *reconciler) scan(ctx context.Context, s Scan, listed *listing) bool {
 		read := r.ports.Clock.Elapsed()
 		for _, t := range page.Tasks {
 			now := page.Now.Add(r.ports.Clock.Elapsed() - read)
-			w, found := listed.find(WorkloadName(t.Spec.ID))
-			if listed != nil && !r.settings.suspicious(t, w, found, now) {
-				continue
+			if listed != nil {
+				if w, found := listed.claim(t); !r.settings.suspicious(t, w, found, now) {
+					continue
+				}
 			}
 			if !r.settle(ctx, t, now) {
 				return false
@@ -151,9 +153,9 @@ func (r *reconciler) scan(ctx context.Context, s Scan, listed *listing) bool {
 // when its task's row, read after the object was seen, belongs to another attempt or is over with nothing owed. What no
 // row knows is somebody else's and left alone.
 func (r *reconciler) orphans(ctx context.Context, listed *listing) bool {
-	for _, w := range listed.items {
-		if w.State.Ended() && !w.Held && !w.Deleting {
-			continue // finished and kept for its time: its row will see to it
+	for i, w := range listed.items {
+		if listed.owned[i] || (w.State.Ended() && !w.Held && !w.Deleting) {
+			continue // its row sees to it; an ended one without our finalizer is kept for its time
 		}
 		if !r.ready(ctx) {
 			return false
