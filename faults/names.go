@@ -5,83 +5,32 @@ import (
 	"github.com/squall-chaos/squall/clusters"
 )
 
-// method is a port method as fault targets name it, with the port that its calls go through.
-type method struct {
-	name string
-	verb history.Verb
-	port clusters.Port
-}
-
-// methods lists every port method in the order of history's verbs.
-var methods = []method{
-	{"submit", history.Submit, clusters.Store},
-	{"cancel", history.Cancel, clusters.Store},
-	{"resume", history.Resume, clusters.Store},
-	{"read", history.Read, clusters.Store},
-	{"now", history.Now, clusters.Store},
-	{"lead", history.Lead, clusters.Store},
-	{"confirm", history.Confirm, clusters.Store},
-	{"claim", history.Claim, clusters.Store},
-	{"launched", history.Launched, clusters.Store},
-	{"unclaim", history.Unclaim, clusters.Store},
-	{"reject", history.Reject, clusters.Store},
-	{"scan", history.Scan, clusters.Store},
-	{"observe", history.Observe, clusters.Store},
-	{"requeue", history.Requeue, clusters.Store},
-	{"conclude", history.Conclude, clusters.Store},
-	{"cleaned", history.Cleaned, clusters.Store},
-	{"postpone", history.Postpone, clusters.Store},
-	{"start", history.Start, clusters.Store},
-	{"heartbeat", history.Heartbeat, clusters.Store},
-	{"finish", history.Finish, clusters.Store},
-	{"create", history.Create, clusters.API},
-	{"get", history.Get, clusters.API},
-	{"list", history.List, clusters.API},
-	{"delete", history.Delete, clusters.API},
-	{"release", history.Release, clusters.API},
-	{"node-exists", history.NodeExists, clusters.API},
-	{"get-lease", history.GetLease, clusters.Lease},
-	{"put-lease", history.PutLease, clusters.Lease},
-}
-
-// answers are the codes that a server can be made to answer with. Timeout is not one: a server that
-// does not answer is a call dropped, or a reply lost.
-var answers = []struct {
-	name string
-	code history.Code
-}{
-	{"unavailable", history.Unavailable},
-	{"not-found", history.NotFound},
-	{"exists", history.Exists},
-	{"conflict", history.Conflict},
-	{"fenced", history.Fenced},
-	{"refused", history.Refused},
-	{"throttled", history.Throttled},
-	{"rejected", history.Rejected},
-	{"expired", history.Expired},
-	{"internal", history.Internal},
-}
-
-// VerbOf returns the port method of that name.
-func VerbOf(name string) (history.Verb, bool) {
-	m, ok := methodOf(name)
-	return m.verb, ok
+// portOf is the way that calls of a verb go.
+func portOf(v history.Verb) clusters.Port {
+	switch v {
+	case history.Create, history.Get, history.List, history.Delete, history.Release, history.NodeExists:
+		return clusters.API
+	case history.GetLease, history.PutLease:
+		return clusters.Lease
+	}
+	return clusters.Store
 }
 
 // Verbs lists the names of all port methods.
 func Verbs() []string {
-	names := make([]string, len(methods))
-	for i, m := range methods {
-		names[i] = m.name
+	var names []string
+	for _, v := range history.Verbs() {
+		names = append(names, v.String())
 	}
 	return names
 }
 
-// Codes lists the names of the codes that a server can be made to answer with.
+// Codes lists what a server can be made to answer with. Timeout is not among it: a server that does not
+// answer is a call dropped, or a reply lost.
 func Codes() []string {
-	names := make([]string, len(answers))
-	for i, a := range answers {
-		names[i] = a.name
+	var names []string
+	for c := history.Unavailable; c <= history.Internal; c++ {
+		names = append(names, c.String())
 	}
 	return names
 }
@@ -95,22 +44,4 @@ func Actions() []clusters.Action {
 // PortNames lists the ways that calls go.
 func PortNames() []clusters.Port {
 	return []clusters.Port{clusters.API, clusters.Lease, clusters.Store}
-}
-
-func methodOf(name string) (method, bool) {
-	for _, m := range methods {
-		if m.name == name {
-			return m, true
-		}
-	}
-	return method{}, false
-}
-
-func codeOf(name string) (history.Code, bool) {
-	for _, a := range answers {
-		if a.name == name {
-			return a.code, true
-		}
-	}
-	return history.NoCode, false
 }

@@ -176,8 +176,8 @@ func (f Fault) rules() []clusters.Rule {
 		return []clusters.Rule{{Port: clusters.Store, Action: clusters.Slow, Delay: f.Delay}}
 	}
 	t := f.Target
-	verb, _ := VerbOf(t.Verb)
-	code, _ := codeOf(f.Code)
+	verb, _ := history.ParseVerb(t.Verb) // both are validated; empty is any
+	code, _ := history.ParseCode(f.Code)
 	return []clusters.Rule{{Port: t.Port, Process: t.Process, Node: t.Node, Verb: verb, Task: t.Task,
 		Nth: t.Nth, Share: t.Share, Action: f.Action, Delay: f.Delay, Code: code}}
 }

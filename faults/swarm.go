@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/dispatcher"
 )
@@ -245,18 +246,18 @@ func (w *swarm) call(f *Fault) {
 	actions := Actions()
 	f.Action = actions[w.random.IntN(len(actions))]
 	f.Target.Verb = disturbed[w.random.IntN(len(disturbed))]
-	m, _ := methodOf(f.Target.Verb)
-	f.Target.Port = m.port
+	verb, _ := history.ParseVerb(f.Target.Verb)
+	f.Target.Port = portOf(verb)
 	f.For = w.long(5*time.Second, 5*time.Minute)
 	f.Target.Share = float64(5+w.random.IntN(16)*5) / 100 // 5 % to 80 %
 	switch f.Action {
 	case clusters.Slow:
-		f.Delay = w.delay(w.timeout(m.port))
+		f.Delay = w.delay(w.timeout(f.Target.Port))
 	case clusters.Late:
 		f.Delay = clusters.Uniform(0, w.long(time.Second, time.Minute))
 	case clusters.Answer:
 		f.Code = "unavailable"
-		if m.port != clusters.Store {
+		if f.Target.Port != clusters.Store {
 			f.Code = "throttled"
 		}
 	case clusters.CrashCaller:

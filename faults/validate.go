@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters"
 )
 
@@ -178,7 +179,7 @@ func (v *validation) names() {
 		v.unknown(FieldAction, CodeUnknownName, "action", string(f.Action), texts(Actions()))
 	}
 	if f.Code != "" {
-		if _, ok := codeOf(f.Code); !ok {
+		if !slices.Contains(Codes(), f.Code) {
 			v.unknown(FieldCode, CodeUnknownName, "code", f.Code, Codes())
 		}
 	}
@@ -193,12 +194,12 @@ func (v *validation) names() {
 	if f.Target.Verb == "" {
 		return
 	}
-	m, ok := methodOf(f.Target.Verb)
+	verb, err := history.ParseVerb(f.Target.Verb)
 	switch {
-	case !ok:
+	case err != nil:
 		v.unknown(FieldVerb, CodeUnknownName, "verb", f.Target.Verb, Verbs())
-	case f.Target.Port != "" && f.Target.Port != m.port:
-		v.add(FieldVerb, CodeMatchesNone, "%s calls go through port %s, never %s: nothing would match", m.name, m.port, f.Target.Port)
+	case f.Target.Port != "" && f.Target.Port != portOf(verb):
+		v.add(FieldVerb, CodeMatchesNone, "%s calls go through port %s, never %s: nothing would match", verb, portOf(verb), f.Target.Port)
 	}
 }
 

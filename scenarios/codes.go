@@ -1,0 +1,63 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+)
+
+// The codes of problems with scenario files (SQ1xx) and settings (SQ2xx); those of faults (SQ3xx) are in package faults.
+const (
+	CodeSyntax       = "SQ101"
+	CodeLimits       = "SQ102"
+	CodeVersion      = "SQ103"
+	CodeField        = "SQ104"
+	CodeType         = "SQ105"
+	CodeDuplicate    = "SQ106"
+	CodeMissing      = "SQ107"
+	CodeDuration     = "SQ108"
+	CodeDistribution = "SQ109"
+	CodeRange        = "SQ110"
+	CodeName         = "SQ111"
+	CodeTask         = "SQ112"
+	CodeEmpty        = "SQ113"
+	CodeDocuments    = "SQ114"
+	CodeUseless      = "SQ115"
+	CodePastHorizon  = "SQ116"
+	CodeExpect       = "SQ117"
+	CodeControl      = "SQ118"
+	CodeFile         = "SQ119"
+	CodeImpossible   = "SQ120"
+
+	CodeSetting    = "SQ201"
+	CodeNesting    = "SQ202"
+	CodeProfile    = "SQ203"
+	CodeNeedlessly = "SQ204"
+)
+
+// explanation is what `squall explain` says about a code.
+type explanation struct {
+	code, title, text, example string
+}
+
+// Explain returns a paragraph and an example for a code.
+func Explain(code string) (string, bool) {
+	code = strings.ToUpper(code)
+	for _, e := range explanations {
+		if e.code == code {
+			return e.code + ": " + e.title + "\n\n" + e.text + "\n\n" + indent(e.example), true
+		}
+	}
+	return "", false
+}
+
+func indent(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
+
+// Codes lists all codes that Explain knows, in order.
+func Codes() []string {
+	codes := make([]string, len(explanations))
+	for i, e := range explanations {
+		codes[i] = e.code
+	}
+	slices.Sort(codes)
+	return codes
+}

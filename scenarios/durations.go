@@ -1,0 +1,142 @@
+package scenarios
+
+import (
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/squall-chaos/squall/clusters"
+)
+
+// maxDuration keeps sums of durations from overflowing; no timeout is a year.
+const maxDuration = 365 * 24 * time.Hour
+
+// duration reads a length of time as Go and Kubernetes write it.
+func (s *source) duration(n ast.Node, signed bool) time.Duration {
+	text, ok := textOf(n)
+	if number, isNumber := n.(*ast.IntegerNode); isNumber {
+		if text = number.Token.Value; text != "0" {
+			s.add(s.spot(n), CodeDuration, "did you mean "+brief(text)+"s?", "a duration needs a unit, found %s", brief(text))
+			return 0
+		}
+		ok = true
+	}
+	if !ok {
+		s.wrong(n, "a duration such as 90s or 2m30s")
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		s.add(s.spot(n), CodeDuration, durationFix(text), "expected a duration such as 90s or 2m30s, found %q", brief(text))
+		return 0
+	case d < 0 && !signed:
+		s.add(s.spot(n), CodeDuration, "", "the duration %s is negative", brief(text))
+		return 0
+	case d > maxDuration || d < -maxDuration:
+		s.add(s.spot(n), CodeDuration, "", "the duration %s is longer than a year", brief(text))
+		return 0
+	}
+	return d
+}
+
+func durationFix(text string) string {
+	for _, unit := range []struct{ wrong, right string }{
+		{" ", ""}, {"seconds", "s"}, {"second", "s"}, {"secs", "s"}, {"sec", "s"}, {"minutes", "m"}, {"minute", "m"}, {"mins", "m"}, {"min", "m"},
+		{"hours", "h"}, {"hour", "h"}, {"days", "d"}, {"day", "d"},
+	} {
+		text = strings.ReplaceAll(text, unit.wrong, unit.right)
+	}
+	if _, err := time.ParseDuration(text); err == nil {
+		return "did you mean " + text + "?"
+	}
+	return "the units are ms, s, m and h"
+}
+
+const distForm = "a duration, or one of {uniform: [5s, 30s]}, {exponential: 5s}, {lognormal: {median: 5s, p99: 30s}}"
+
+// dist reads a plain duration or a distribution of durations.
+func (s *source) dist(n ast.Node) clusters.Dist {
+	values, ok := entries(n)
+	if !ok {
+		if _, list := n.(*ast.SequenceNode); list {
+			s.wrong(n, distForm)
+			return clusters.Fixed(0)
+		}
+		return clusters.Fixed(s.duration(n, false))
+	}
+	if len(values) != 1 || values[0].Key == nil {
+		s.add(s.spot(n), CodeDistribution, "", "expected %s", distForm)
+		return clusters.Fixed(0)
+	}
+	name := values[0].Key.GetToken().Value
+	switch name {
+	case "uniform":
+		return s.uniform(values[0].Value)
+	case "exponential":
+		return s.exponential(values[0].Value)
+	case "lognormal":
+		return s.lognormal(values[0].Value)
+	}
+	s.add(at(values[0].Key.GetToken()), CodeDistribution, nearest(name, []string{"uniform", "exponential", "lognormal"}, "there are "),
+		"unknown distribution %q", brief(name))
+	return clusters.Fixed(0)
+}
+
+func (s *source) uniform(n ast.Node) clusters.Dist {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok || len(seq.Values) != 2 {
+		s.add(s.spot(n), CodeDistribution, "", "uniform is from a list of two durations: {uniform: [5s, 30s]}")
+		return clusters.Fixed(0)
+	}
+	lo, hi := s.duration(seq.Values[0], false), s.duration(seq.Values[1], false)
+	if hi < lo {
+		s.add(s.spot(seq.Values[1]), CodeDistribution, "swap the two", "uniform ends at %s, before it begins at %s", hi, lo)
+	}
+	return clusters.Uniform(lo, hi)
+}
+
+func (s *source) exponential(n ast.Node) clusters.Dist {
+	d := clusters.Dist{Shape: clusters.ExponentialShape}
+	if values, ok := entries(n); ok {
+		d.A, d.B = s.pair(values, "mean", "max")
+	} else {
+		d.A = s.duration(n, false)
+	}
+	if d.A == 0 {
+		s.add(s.spot(n), CodeDistribution, "", "an exponential distribution needs a mean above 0")
+	}
+	return d
+}
+
+func (s *source) lognormal(n ast.Node) clusters.Dist {
+	d := clusters.Dist{Shape: clusters.LogNormalShape}
+	values, ok := entries(n)
+	if !ok {
+		s.add(s.spot(n), CodeDistribution, "", "expected {lognormal: {median: 5s, p99: 30s}}")
+		return d
+	}
+	d.A, d.B = s.pair(values, "median", "p99")
+	if d.A == 0 || d.B < d.A {
+		s.add(s.spot(n), CodeDistribution, "", "a lognormal distribution needs a median above 0 and a p99 that is not below it")
+	}
+	return d
+}
+
+// pair reads a mapping of two named durations.
+func (s *source) pair(values []*ast.MappingValueNode, first, second string) (a, b time.Duration) {
+	names := s.keys(values)
+	for _, e := range values {
+		switch name, ok := names[e]; {
+		case !ok:
+		case name == first:
+			a = s.duration(e.Value, false)
+		case name == second:
+			b = s.duration(e.Value, false)
+		default:
+			s.unknownField(e, name, []string{first, second}, "")
+		}
+	}
+	return a, b
+}

@@ -1,0 +1,3 @@
+package scenarios
+
+var explanations []explanation

@@ -1,0 +1,106 @@
+package scenarios
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/squall-chaos/squall/dispatcher"
+)
+
+// Override is one setting that differs from the profile's.
+type Override struct {
+	Name     string        // as in the yaml tags of dispatcher.Settings
+	Duration time.Duration // for a setting that is a duration
+	Number   int           // for one that is a number
+}
+
+// Overrides are the settings that differ from the profile's, in the order of the file.
+type Overrides []Override
+
+// ParseOverride reads "name=value", as the command line takes it.
+func ParseOverride(text string) (Override, error) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return Override{}, fmt.Errorf("%q is not NAME=VALUE", text)
+	}
+	s := newSource("--set", value)
+	root := s.parse(value)
+	if root == nil {
+		return Override{}, fmt.Errorf("%q has no value", text)
+	}
+	o, known := s.override(name, root)
+	if !known {
+		err := fmt.Errorf("unknown setting %q", name)
+		if near := nearest(name, SettingNames(), ""); near != "" {
+			err = fmt.Errorf("%w: %s", err, near)
+		}
+		return Override{}, err
+	}
+	if len(s.problems) > 0 {
+		return Override{}, fmt.Errorf("setting %s: %s", name, s.problems[0].Message)
+	}
+	return o, nil
+}
+
+// Apply returns the settings with the overrides in place.
+func (os Overrides) Apply(to dispatcher.Settings) dispatcher.Settings {
+	v := reflect.ValueOf(&to).Elem()
+	for _, o := range os {
+		for _, f := range fieldsOf(v.Type()) {
+			if f.name != o.Name {
+				continue
+			}
+			if field := v.FieldByIndex(f.index); field.Type() == durationType {
+				field.SetInt(int64(o.Duration))
+			} else {
+				field.SetInt(int64(o.Number))
+			}
+		}
+	}
+	return to
+}
+
+// SettingNames lists the names of all settings.
+func SettingNames() []string { return fieldNames(fieldsOf(reflect.TypeFor[dispatcher.Settings]())) }
+
+func (s *source) overrides(n ast.Node, path string) Overrides {
+	values, ok := entries(n)
+	if !ok {
+		s.wrong(n, "a mapping of settings")
+		return nil
+	}
+	names := s.keys(values)
+	var out Overrides
+	for _, e := range values {
+		name, ok := names[e]
+		if !ok {
+			continue
+		}
+		o, known := s.override(name, e.Value)
+		if !known {
+			s.add(at(e.Key.GetToken()), CodeSetting, nearest(name, SettingNames(), ""), "unknown setting %q", brief(name))
+			continue
+		}
+		s.values[join(path, name)] = s.spot(e.Value)
+		out = append(out, o)
+	}
+	return out
+}
+
+func (s *source) override(name string, n ast.Node) (Override, bool) {
+	t := reflect.TypeFor[dispatcher.Settings]()
+	for _, f := range fieldsOf(t) {
+		if f.name != name {
+			continue
+		}
+		if t.FieldByIndex(f.index).Type == durationType {
+			return Override{Name: name, Duration: s.duration(n, false)}, true
+		}
+		return Override{Name: name, Number: s.integer(n)}, true
+	}
+	return Override{}, false
+}

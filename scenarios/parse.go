@@ -1,0 +1,95 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+)
+
+// Parse reads a scenario. The name is what errors call the file. The error is an *InputError.
+func Parse(name string, data []byte) (*Scenario, error) {
+	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\uFEFF"), "\r\n", "\n")
+	src := newSource(name, text)
+	root := src.parse(text)
+	if root == nil {
+		return nil, src.err()
+	}
+	s := &Scenario{source: src}
+	src.decode(root, slot{value: reflect.ValueOf(s).Elem()})
+	s.validate()
+	if err := src.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Load reads a scenario file; its control must lie beside it, or in the library.
+func Load(path string) (*Scenario, error) {
+	data, err := readLimited(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	if s.Control == "" {
+		return s, nil
+	}
+	if _, err := s.LoadControl(); errors.Is(err, fs.ErrNotExist) {
+		s.source.add(s.source.place("control"), CodeControl, "write "+s.Control+".yaml beside it", "there is no scenario %q beside this file or in the library", s.Control)
+		return nil, s.source.err()
+	}
+	return s, nil
+}
+
+// LoadControl returns the scenario's control, from beside its file or else from the library; nil when it has none.
+func (s *Scenario) LoadControl() (*Scenario, error) {
+	if s.Control == "" {
+		return nil, nil
+	}
+	if s.source != nil && !strings.HasPrefix(s.source.file, libraryPrefix) {
+		path := filepath.Join(filepath.Dir(s.source.file), s.Control+".yaml")
+		if data, err := readLimited(path); err == nil {
+			return Parse(path, data)
+		}
+	}
+	return Find(s.Control)
+}
+
+// Open reads the scenario that an argument on the command line means: a file, or a name in the library.
+func Open(nameOrPath string) (*Scenario, error) {
+	if strings.ContainsAny(nameOrPath, `/\`) || strings.HasSuffix(nameOrPath, ".yaml") || strings.HasSuffix(nameOrPath, ".yml") {
+		return Load(nameOrPath)
+	}
+	return Find(nameOrPath)
+}
+
+// readLimited reads a file, but never more than a scenario may have: the name may be that of a device.
+func readLimited(path string) ([]byte, error) {
+	problem := func(format string, args ...any) error {
+		return &InputError{Problems: []Problem{{Code: CodeFile, File: path, Line: 1, Col: 1, Message: fmt.Sprintf(format, args...)}}}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, problem("there is no such file")
+	case err != nil:
+		return nil, problem("cannot be read: %v", errors.Unwrap(err))
+	case info.IsDir():
+		return nil, problem("is a directory")
+	case !info.Mode().IsRegular():
+		return nil, problem("is not a regular file")
+	case info.Size() > maxBytes:
+		return nil, problem("the file has %d bytes; the limit is %d", info.Size(), maxBytes)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, problem("cannot be read: %v", errors.Unwrap(err))
+	}
+	return data, nil
+}

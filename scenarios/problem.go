@@ -1,0 +1,142 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Problem is one thing that is wrong with an input file.
+type Problem struct {
+	Code      string // explained by Explain
+	File      string
+	Line, Col int // counted from 1
+	Message   string
+	Excerpt   string // the line, with a caret below
+	Fix       string // what to write instead; may be empty
+}
+
+// String is the problem as a compiler would print it.
+func (p Problem) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d:%d: %s %s", p.File, p.Line, p.Col, p.Code, p.Message)
+	if p.Excerpt != "" {
+		b.WriteString("\n" + p.Excerpt)
+	}
+	if p.Fix != "" {
+		b.WriteString("\n  fix: " + p.Fix)
+	}
+	return b.String()
+}
+
+// InputError is everything that is wrong with one input. A program that gets it has nothing to run: it
+// exits with 2.
+type InputError struct {
+	Problems []Problem // in order of line, at most MaxProblems
+	More     int       // how many there are besides
+}
+
+// MaxProblems is how many problems are reported at once: more is a wall, and most follow from the first.
+const MaxProblems = 10
+
+// Error prints every problem.
+func (e *InputError) Error() string {
+	var b strings.Builder
+	for i, p := range e.Problems {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(p.String())
+	}
+	if e.More > 0 {
+		fmt.Fprintf(&b, "\nand %d more", e.More)
+	}
+	if len(e.Problems) > 0 {
+		fmt.Fprintf(&b, "\n`squall explain %s` says more", e.Problems[0].Code)
+	}
+	return b.String()
+}
+
+// spot is a place in a file.
+type spot struct {
+	line, col, width int
+}
+
+// source is a parsed file: its text, and where each field stands.
+type source struct {
+	file     string
+	lines    []string
+	values   map[string]spot // where the value of a field stands, by path: faults[0].target.node
+	problems []Problem
+}
+
+func newSource(file, text string) *source {
+	return &source{file: file, lines: strings.Split(text, "\n"), values: map[string]spot{}}
+}
+
+// add reports a problem at a place.
+func (s *source) add(at spot, code, fix, format string, args ...any) {
+	s.problems = append(s.problems, Problem{Code: code, File: s.file, Line: at.line, Col: at.col,
+		Message: fmt.Sprintf(format, args...), Excerpt: s.excerpt(at), Fix: fix})
+}
+
+// err returns what was found, or nil.
+func (s *source) err() error {
+	if len(s.problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(s.problems, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Col - b.Col
+	})
+	kept := s.problems[:min(len(s.problems), MaxProblems)]
+	return &InputError{Problems: kept, More: len(s.problems) - len(kept)}
+}
+
+// place is where the field of that path stands; for one that is not in the file, where its parent does.
+func (s *source) place(path string) spot {
+	for {
+		if at, ok := s.values[path]; ok {
+			return at
+		}
+		cut := strings.LastIndexAny(path, ".[")
+		if cut < 0 {
+			return spot{1, 1, 1}
+		}
+		path = path[:cut]
+	}
+}
+
+// has tells whether the file sets the field.
+func (s *source) has(path string) bool {
+	_, ok := s.values[path]
+	return ok
+}
+
+// maxExcerpt is how much of a long line is shown.
+const maxExcerpt = 100
+
+func (s *source) excerpt(at spot) string {
+	if at.line < 1 || at.line > len(s.lines) {
+		return ""
+	}
+	line := []rune(strings.ToValidUTF8(s.lines[at.line-1], "\uFFFD"))
+	from := 0
+	if at.col > maxExcerpt-20 {
+		from = min(at.col-20, len(line))
+	}
+	shown := line[from:min(len(line), from+maxExcerpt)]
+	for i, r := range shown {
+		if r < ' ' { // a tab would put the caret elsewhere
+			shown[i] = ' '
+		}
+	}
+	indent := max(at.col-1-from, 0)
+	width := max(min(at.width, len(shown)-indent), 1)
+	number := fmt.Sprintf("%5d | ", at.line)
+	return number + strings.TrimRight(string(shown), " ") + "\n" +
+		strings.Repeat(" ", utf8.RuneCountInString(number)-2) + "| " + strings.Repeat(" ", indent) + strings.Repeat("^", width)
+}
