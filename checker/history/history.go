@@ -186,7 +186,8 @@ type Event struct {
 	Disruptions int32
 	Token       uint64
 	Epoch       uint64
-	// Due is, for Row, when a pending task becomes claimable; for faults see FaultStruck.
+	// Due is, for Row, when a pending task becomes claimable or the owed cleanup of a stopped one is due (a kept workload's
+	// lies in the future); for faults see FaultStruck.
 	Due    time.Duration
 	Object string // UID
 	Detail string

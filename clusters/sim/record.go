@@ -56,7 +56,8 @@ type row struct {
 	disruptions int32
 	token       uint64
 	epoch       uint64
-	due         time.Duration
+	due         time.Duration // of the claim when pending, of the cleanup when stopped and owing
+	kept        bool          // the cleanup was postponed: the finished workload is kept for a while
 	reason      string
 }
 
@@ -66,7 +67,7 @@ func (r row) busy() bool {
 	case history.Pending, history.Running:
 		return true
 	}
-	return r.cleanup
+	return r.cleanup && !r.kept
 }
 
 func rowOf(t *dispatcher.Task) row {
@@ -80,12 +81,15 @@ func rowOf(t *dispatcher.Task) row {
 		epoch:       uint64(t.Attempt.Epoch),
 		reason:      string(t.Reason),
 	}
-	if t.Phase == dispatcher.Pending {
+	switch {
+	case t.Phase == dispatcher.Pending:
 		due := t.SubmittedAt
 		if t.NotBefore.After(due) {
 			due = t.NotBefore
 		}
 		r.due = due.Sub(kernel.Epoch)
+	case t.Phase.Stopped() && r.cleanup:
+		r.due, r.kept = t.CleanupAt.Sub(kernel.Epoch), t.CleanupAt.After(t.EndedAt)
 	}
 	return r
 }
