@@ -15,6 +15,8 @@ type Many struct {
 	From    uint64 // first seed
 	Count   int
 	Workers int // seeds run side by side; below 1 counts as 1
+	// Until, when set, is the moment after which no seed is begun.
+	Until time.Time
 	// UntilInvalid stops at the first invalid seed, counted in order of seeds.
 	UntilInvalid bool
 	// Each is called for every result, in order of seeds, from one goroutine. May be nil.
@@ -119,27 +121,32 @@ func (t *Tally) verdict() checker.Verdict {
 	return checker.Valid
 }
 
+func (m Many) inTime() bool { return m.Until.IsZero() || time.Now().Before(m.Until) }
+
 // inOrder runs seeds on several workers and yields their results in order of seeds.
 func inOrder(ctx context.Context, s *Scenario, m Many) func(yield func(Result) bool) {
 	return func(yield func(Result) bool) {
 		workers := min(max(m.Workers, 1), max(m.Count, 1))
 		slots := make([]chan Result, workers) // slot i carries seeds i, i+workers, ...
 		var running sync.WaitGroup
+		// An interrupted run is still judged and handed over: only when nobody takes results any more are they dropped.
+		gone := make(chan struct{})
 		ctx, stop := context.WithCancel(ctx)
 		defer running.Wait()
 		defer stop()
+		defer close(gone)
 		for w := range slots {
 			slots[w] = make(chan Result, 1)
 			running.Add(1)
 			go func() {
 				defer running.Done()
 				defer close(slots[w])
-				for i := w; i < m.Count && ctx.Err() == nil; i += workers {
+				for i := w; i < m.Count && ctx.Err() == nil && m.inTime(); i += workers {
 					o := m.Options
 					o.Seed = m.From + uint64(i)
 					select {
 					case slots[w] <- Run(ctx, s, o):
-					case <-ctx.Done():
+					case <-gone:
 						return
 					}
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/squall-chaos/squall/checker"
@@ -63,11 +64,21 @@ func (r Result) Fatal() []checker.Violation {
 func Run(ctx context.Context, s *Scenario, o Options) Result {
 	began := time.Now()
 	r := &runner{scenario: s, options: o, result: Result{Scenario: s, Dispatcher: o.System.Name, Seed: o.Seed}}
-	if err := r.run(ctx); err != nil {
+	if err := r.guarded(ctx); err != nil {
 		r.result.Err = fmt.Errorf("run %s with %s, seed %d: %w", s.Name, o.System.Name, o.Seed, err)
 	}
 	r.result.Wall = time.Since(began)
 	return r.result
+}
+
+// guarded keeps a panic of one run, a checker's say, from ending all the others.
+func (r *runner) guarded(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return r.run(ctx)
 }
 
 type runner struct {
