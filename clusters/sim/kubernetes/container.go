@@ -1,0 +1,147 @@
+package kubernetes
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters/sim/kernel"
+	"github.com/squall-chaos/squall/dispatcher"
+)
+
+// Container is what a kubelet runs for one pod: ground truth, whatever the object says.
+type Container struct {
+	// Workload is the pod as its kubelet first saw it.
+	Workload dispatcher.Workload
+	Node     string
+	Number   int // of the cluster's containers, from 1, in the order in which kubelets saw the pods
+	// Task and NodeID are the names of Workload.Task and Node in the Host's tables.
+	Task   history.ID
+	NodeID history.ID
+	// Guest is the Host's own: its model of what runs inside.
+	Guest any
+
+	server     *Server
+	pod        *pod
+	node       *node
+	stage      stage
+	cause      cause
+	poweredOff bool // it ran when its machine was switched off
+	parked     bool // its preparation was cut short by that
+
+	// state and failure are the kubelet's word on the pod; the API server may not know it yet.
+	state   dispatcher.WorkloadState
+	failure dispatcher.Failure
+
+	startTime time.Duration // status.startTime
+	index     int           // in Server.running
+	starting  kernel.Timer
+	deadline  kernel.Timer
+	grace     kernel.Timer
+}
+
+// stage is where a container is in its life.
+type stage uint8
+
+const (
+	preparing stage = iota // image pull, startup
+	running
+	ended
+)
+
+// cause is why the kubelet is stopping a container; the first one stays.
+type cause uint8
+
+const (
+	byItself cause = iota
+	byDeadline
+	byDeletion // seen as deletionTimestamp
+	byRemoval  // the object is gone
+	byShutdown // graceful node shutdown
+)
+
+// Alive tells whether the container runs.
+func (c *Container) Alive() bool { return c.stage == running }
+
+// Exit ends the container from inside. Detail is what the history says of it; empty means "exit CODE". It does
+// nothing if the container is already dead.
+func (c *Container) Exit(code int, detail string) {
+	if c.stage != running {
+		return
+	}
+	if detail == "" {
+		detail = exitDetail(code)
+	}
+	c.server.end(c, code, detail)
+	c.server.report(c)
+}
+
+func exitDetail(code int) string {
+	switch code {
+	case 0:
+		return "exit 0"
+	case 1:
+		return "exit 1"
+	case killedCode:
+		return "exit 137"
+	case 143:
+		return "exit 143"
+	}
+	return "exit " + strconv.Itoa(code)
+}
+
+// killedCode is the exit code of a process that SIGKILL ended: 128 + 9.
+const killedCode = 137
+
+// run starts the container's process.
+func (s *Server) run(c *Container) {
+	c.stage = running
+	c.state = dispatcher.WorkloadRunning
+	c.index = len(s.running)
+	s.running = append(s.running, c)
+	s.observeContainer(c, history.ContainerStarted, "")
+	s.report(c)
+	s.host.ContainerStarted(c)
+}
+
+// end is the end of the process, whoever ended it, and what the kubelet makes of it.
+func (s *Server) end(c *Container, code int, detail string) {
+	c.deadline.Stop()
+	c.grace.Stop()
+	c.stage = ended
+	c.state, c.failure = c.verdict(code)
+	last := len(s.running) - 1
+	moved := s.running[last]
+	s.running[c.index], moved.index = moved, c.index
+	s.running[last] = nil
+	s.running = s.running[:last]
+	s.observeContainer(c, history.ContainerEnded, detail)
+	if c.pod.gone {
+		c.node.forget(c)
+	}
+}
+
+// kill is SIGKILL.
+func (s *Server) kill(c *Container, detail string) {
+	s.end(c, killedCode, detail)
+	s.host.Killed(c)
+}
+
+// verdict is the phase that follows from the exit code and from what came before it. A passed deadline fixes the phase
+// (pkg/kubelet/kubelet_pods.go, generateAPIPodStatus); for deletions see the package comment.
+func (c *Container) verdict(code int) (dispatcher.WorkloadState, dispatcher.Failure) {
+	switch {
+	case c.cause == byDeadline:
+		return dispatcher.WorkloadFailed, dispatcher.FailureDeadline
+	case c.cause != byItself:
+		return dispatcher.WorkloadFailed, dispatcher.FailureEvicted
+	case code == 0:
+		return dispatcher.WorkloadSucceeded, dispatcher.FailureNone
+	}
+	return dispatcher.WorkloadFailed, dispatcher.FailureError
+}
+
+func (s *Server) observeContainer(c *Container, kind history.Kind, detail string) {
+	s.host.Observe(history.Event{Kind: kind, Task: c.Task, Token: uint64(c.Workload.Token), Node: c.NodeID,
+		Object: string(c.Workload.UID), Detail: detail})
+}

@@ -1,0 +1,235 @@
+package kubernetes
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/dispatcher"
+)
+
+// pod is a Pod object.
+type pod struct {
+	w    dispatcher.Workload // as the API server shows it
+	task history.ID
+	node *node // bound to
+	// container is what the kubelet made of the pod; nil until it saw it.
+	container *Container
+	immediate bool // deletionGracePeriodSeconds is 0: the object leaves with its last finalizer
+	disrupted bool // condition DisruptionTarget
+	gone      bool
+}
+
+// Create makes the object, unless its name is taken (also by one that is terminating), the quota is spent or
+// the object is invalid. The status and the deletion of what is passed in are ignored.
+func (s *Server) Create(w dispatcher.Workload) (dispatcher.Workload, error) {
+	if err := valid(w); err != nil {
+		return dispatcher.Workload{}, fmt.Errorf("create workload %s: %w", w.Name, err)
+	}
+	// Admission comes before storage, so a spent quota hides that the name is taken
+	// (kubernetes.io/docs/concepts/policy/resource-quotas).
+	if s.quota > 0 && s.live >= s.quota {
+		return dispatcher.Workload{}, fmt.Errorf("create workload %s: quota of %d pods: %w", w.Name, s.quota, dispatcher.ErrThrottled)
+	}
+	if s.pods[w.Name] != nil {
+		return dispatcher.Workload{}, fmt.Errorf("create workload %s: %w", w.Name, dispatcher.ErrExists)
+	}
+	s.uids++
+	w.UID = dispatcher.UID("uid-" + strconv.FormatUint(s.uids, 10))
+	w.State, w.Failure, w.Node, w.Deleting, w.DeletedAt = dispatcher.WorkloadPending, dispatcher.FailureNone, "", false, time.Time{}
+	p := &pod{w: w, task: s.host.Tasks().ID(string(w.Task))}
+	s.pods[w.Name] = p
+	i, _ := s.find(w.Name)
+	s.byName = slices.Insert(s.byName, i, p)
+	s.live++
+	s.changed(p, Added)
+	s.observe(p, history.ObjectCreated, w.Name)
+	s.enqueue(p)
+	return p.w, nil
+}
+
+// valid is the part of validation that a dispatcher can fail (pkg/apis/core/validation, ValidatePodCreate):
+// the name is a DNS subdomain, activeDeadlineSeconds at least 1 when set, the grace period not negative.
+func valid(w dispatcher.Workload) error {
+	bad := len(w.Name) == 0 || len(w.Name) > 253 || !alphanumeric(w.Name[0]) || !alphanumeric(w.Name[len(w.Name)-1])
+	for i := 0; i < len(w.Name) && !bad; i++ {
+		c := w.Name[i]
+		bad = !alphanumeric(c) && c != '-' && (c != '.' || w.Name[i-1] == '.' || w.Name[i-1] == '-')
+	}
+	switch {
+	case bad:
+		return fmt.Errorf("the name is no DNS subdomain: %w", dispatcher.ErrRejected)
+	case w.Deadline < 0 || w.Deadline > 0 && w.Deadline < time.Second:
+		return fmt.Errorf("activeDeadlineSeconds must be at least 1: %w", dispatcher.ErrRejected)
+	case w.Grace < 0:
+		return fmt.Errorf("terminationGracePeriodSeconds must not be negative: %w", dispatcher.ErrRejected)
+	}
+	return nil
+}
+
+func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+
+// Get returns the object as it is now.
+func (s *Server) Get(name string) (dispatcher.Workload, error) {
+	p := s.pods[name]
+	if p == nil {
+		return dispatcher.Workload{}, fmt.Errorf("get workload %s: %w", name, dispatcher.ErrNotFound)
+	}
+	return p.w, nil
+}
+
+// Delete asks for the deletion of the object that has the UID (any object when it is empty): with its
+// grace period or, by force, without waiting for the kubelet. Asking again changes nothing, except that force shortens a wait.
+func (s *Server) Delete(name string, uid dispatcher.UID, force bool) error {
+	p, err := s.precondition(name, uid)
+	if err != nil {
+		return fmt.Errorf("delete workload %s: %w", name, err)
+	}
+	s.delete(p, force)
+	return nil
+}
+
+// Release removes our finalizer from the object that has the UID.
+func (s *Server) Release(name string, uid dispatcher.UID) error {
+	p, err := s.precondition(name, uid)
+	if err != nil {
+		return fmt.Errorf("release workload %s: %w", name, err)
+	}
+	if p.w.Held {
+		p.w.Held = false
+		if !s.leave(p) {
+			s.changed(p, Modified)
+		}
+	}
+	return nil
+}
+
+func (s *Server) precondition(name string, uid dispatcher.UID) (*pod, error) {
+	p := s.pods[name]
+	if p == nil {
+		return nil, dispatcher.ErrNotFound
+	}
+	if uid != "" && p.w.UID != uid {
+		return nil, fmt.Errorf("precondition: it has UID %s: %w", p.w.UID, dispatcher.ErrConflict)
+	}
+	return p, nil
+}
+
+// delete starts a deletion, or shortens the grace of one to zero.
+func (s *Server) delete(p *pod, force bool) {
+	// CheckGracefulDelete: no grace for a pod that is not bound or has ended. A grace period of zero in the
+	// spec is deletion by force (concepts/workloads/pods/pod-lifecycle, forced termination).
+	immediate := force || p.node == nil || p.w.State.Ended() || p.w.Grace == 0
+	if p.w.Deleting {
+		// BeforeDelete: "if we are already being deleted, we may only shorten the deletion grace period"; without
+		// an explicit grace period nothing changes.
+		if !force || p.immediate {
+			return
+		}
+		p.immediate = true
+		if !s.leave(p) {
+			s.changed(p, Modified)
+		}
+		return
+	}
+	p.immediate = immediate
+	p.w.Deleting, p.w.DeletedAt = true, s.k.Time()
+	if s.leave(p) {
+		return
+	}
+	s.changed(p, Modified)
+	s.observe(p, history.ObjectDeleting, p.w.Name)
+	if p.node != nil {
+		s.notify(p)
+	} else {
+		s.armCollection() // podgc sets the phase of a terminating pod that was never bound
+	}
+}
+
+// leave removes the object if nothing holds it any more, and tells whether it did.
+func (s *Server) leave(p *pod) bool {
+	if !p.immediate || p.w.Held {
+		return false
+	}
+	i, _ := s.find(p.w.Name)
+	s.byName = slices.Delete(s.byName, i, i+1)
+	delete(s.pods, p.w.Name)
+	p.gone = true
+	if !p.w.State.Ended() {
+		s.release(p)
+	}
+	s.changed(p, Deleted)
+	s.observe(p, history.ObjectGone, p.w.Name)
+	switch c := p.container; {
+	case p.node == nil:
+	case c != nil && c.stage == ended:
+		p.node.forget(c)
+	default:
+		s.notify(p)
+	}
+	return true
+}
+
+// setState writes the status of the pod. A terminal phase is final.
+func (s *Server) setState(p *pod, state dispatcher.WorkloadState, failure dispatcher.Failure) {
+	if p.gone || p.w.State == state || p.w.State.Ended() {
+		return
+	}
+	p.w.State, p.w.Failure = state, failure
+	if state.Ended() {
+		s.release(p)
+	}
+	s.changed(p, Modified)
+	s.observe(p, history.ObjectPhase, phaseDetail(state, failure))
+}
+
+// release gives back what an unended pod takes: its place on the node, and in the quota.
+func (s *Server) release(p *pod) {
+	s.live--
+	if p.node != nil {
+		p.node.bound--
+		s.reschedule()
+	}
+}
+
+// changed stamps a change with the next resourceVersion and shows it to caches and watches.
+func (s *Server) changed(p *pod, t WatchType) {
+	s.version++
+	p.w.Version = s.version
+	s.k.Note(s.labels.change, s.version, uint64(t)<<32|uint64(p.task))
+	if s.journal.on {
+		s.record(t, p.w)
+	}
+}
+
+func (s *Server) observe(p *pod, kind history.Kind, detail string) {
+	e := history.Event{Kind: kind, Task: p.task, Token: uint64(p.w.Token), Object: string(p.w.UID), Detail: detail}
+	if p.node != nil {
+		e.Node = p.node.id
+	}
+	s.host.Observe(e)
+}
+
+// find is where the name is, or belongs, in byName.
+func (s *Server) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(s.byName, name, func(p *pod, name string) int { return strings.Compare(p.w.Name, name) })
+}
+
+// phaseDetail is the Detail of an ObjectPhase event.
+func phaseDetail(state dispatcher.WorkloadState, failure dispatcher.Failure) string {
+	if state != dispatcher.WorkloadFailed {
+		return string(state)
+	}
+	switch failure { // constants: this runs once per pod, and need not allocate
+	case dispatcher.FailureError:
+		return "failed Error"
+	case dispatcher.FailureDeadline:
+		return "failed DeadlineExceeded"
+	case dispatcher.FailureEvicted:
+		return "failed Evicted"
+	}
+	return "failed"
+}
