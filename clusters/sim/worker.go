@@ -22,6 +22,7 @@ type worker struct {
 
 	executing bool // WorkStarted is recorded: the store let it in
 	working   bool // it knows that it was let in
+	finishing bool // it hands in its result: the answer to that is what counts
 	stopping  bool // it heeds SIGTERM
 	dead      bool
 
@@ -195,6 +196,7 @@ func (w *worker) plan() (time.Duration, func()) {
 
 // finish hands in the result until the store has spoken.
 func (w *worker) finish(r dispatcher.Result) {
+	w.finishing = true
 	w.port.finish(r, func(err error) {
 		switch {
 		case err == nil && r == dispatcher.ResultSucceeded:
@@ -219,6 +221,8 @@ func (w *worker) heartbeat() {
 			w.provenAt = max(w.provenAt, sent)
 		case !answered(err):
 			next = retryAfter
+		case w.finishing:
+			return
 		case !w.container.Workload.Work.IgnoreFence:
 			w.exit(exitSuperseded, "")
 			return
