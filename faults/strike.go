@@ -93,11 +93,16 @@ func (in *Injector) matching(name string) []string {
 	}
 	var names []string
 	for _, p := range in.world.Processes().Names() {
-		if strings.HasPrefix(p, prefix) && (strings.HasPrefix(p, "dispatcher-") || strings.HasPrefix(p, "reconciler-")) {
+		if strings.HasPrefix(p, prefix) && replica(p) {
 			names = append(names, p)
 		}
 	}
 	return names
+}
+
+// replica tells a dispatcher or reconciler process from workers and clients, which nobody restarts.
+func replica(process string) bool {
+	return strings.HasPrefix(process, "dispatcher-") || strings.HasPrefix(process, "reconciler-")
 }
 
 func (in *Injector) applyPlatform(i int, f Fault, w clusters.PlatformFaults) {
@@ -118,14 +123,13 @@ func (in *Injector) applyPlatform(i int, f Fault, w clusters.PlatformFaults) {
 }
 
 func (in *Injector) applyCalls(i int, f Fault, w clusters.CallFaults) {
-	for k, rule := range f.rules() {
-		rule.Hit = func() { in.hit(i) }
-		if rule.Action == clusters.CrashCaller {
-			rule.Hit = func() { in.hit(i); in.restartLater(i, f) }
-		}
-		remove := w.Intercept(rule)
-		in.holds = append(in.holds, hold{index: i, key: fmt.Sprintf("rule %d of fault %d", k+1, i+1), undo: remove})
+	rule := f.rule()
+	rule.Hit = func() { in.hit(i) }
+	if rule.Action == clusters.CrashCaller {
+		rule.Hit = func() { in.hit(i); in.restartLater(i, f) }
 	}
+	remove := w.Intercept(rule)
+	in.holds = append(in.holds, hold{index: i, key: fmt.Sprintf("rule of fault %d", i+1), undo: remove})
 	if f.Action == clusters.CrashCaller {
 		in.holds = append(in.holds, hold{index: i, key: fmt.Sprintf("crashes of fault %d", i+1), undo: func() { in.restart(f) }})
 	}
@@ -144,7 +148,7 @@ func (in *Injector) restart(f Fault) {
 		return
 	}
 	for _, p := range in.matching(f.Target.Process) {
-		if !in.keeps(down + p) {
+		if replica(p) && !in.keeps(down+p) {
 			w.Restart(p)
 		}
 	}
@@ -159,27 +163,27 @@ func (in *Injector) keeps(key string) bool {
 	return false
 }
 
-// rules are the calls that a fault of calls affects, and how.
-func (f Fault) rules() []clusters.Rule {
+// rule is which calls a fault of calls affects, and how.
+func (f Fault) rule() clusters.Rule {
 	switch f.Kind {
 	case LeaseUnreachable:
-		return []clusters.Rule{{Port: clusters.Lease, Process: f.Target.Process, Action: clusters.Refuse}}
+		return clusters.Rule{Port: clusters.Lease, Process: f.Target.Process, Action: clusters.Refuse}
 	case LeaseHang:
-		return []clusters.Rule{{Port: clusters.Lease, Process: f.Target.Process, Action: clusters.Drop}}
+		return clusters.Rule{Port: clusters.Lease, Process: f.Target.Process, Action: clusters.Drop}
 	case APIOutage:
-		return []clusters.Rule{{Port: clusters.API, Action: clusters.Refuse}, {Port: clusters.Lease, Action: clusters.Refuse}}
+		return clusters.Rule{Port: clusters.API, Action: clusters.Refuse} // a rule for API calls takes the leases along
 	case APISlow:
-		return []clusters.Rule{{Port: clusters.API, Action: clusters.Slow, Delay: f.Delay}, {Port: clusters.Lease, Action: clusters.Slow, Delay: f.Delay}}
+		return clusters.Rule{Port: clusters.API, Action: clusters.Slow, Delay: f.Delay}
 	case StoreOutage:
-		return []clusters.Rule{{Port: clusters.Store, Action: clusters.Refuse}}
+		return clusters.Rule{Port: clusters.Store, Action: clusters.Refuse}
 	case StoreSlow:
-		return []clusters.Rule{{Port: clusters.Store, Action: clusters.Slow, Delay: f.Delay}}
+		return clusters.Rule{Port: clusters.Store, Action: clusters.Slow, Delay: f.Delay}
 	}
 	t := f.Target
 	verb, _ := history.ParseVerb(t.Verb) // both are validated; empty is any
 	code, _ := history.ParseCode(f.Code)
-	return []clusters.Rule{{Port: t.Port, Process: t.Process, Node: t.Node, Verb: verb, Task: t.Task,
-		Nth: t.Nth, Share: t.Share, Action: f.Action, Delay: f.Delay, Code: code}}
+	return clusters.Rule{Port: t.Port, Process: t.Process, Node: t.Node, Verb: verb, Task: t.Task,
+		Nth: t.Nth, Share: t.Share, Action: f.Action, Delay: f.Delay, Code: code}
 }
 
 // traced tells whether the history shows that the fault had an effect.

@@ -115,6 +115,8 @@ func (v *validation) fields(f form) {
 			must = append(slices.Clone(must), FieldDelay)
 		case clusters.Answer:
 			must = append(slices.Clone(must), FieldCode)
+		case clusters.CrashCaller: // a client that crashed would never submit its tasks
+			must = append(slices.Clone(must), FieldProcess)
 		}
 		may = v.callFields(may)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/planted"
@@ -35,7 +36,7 @@ func (s *Scenario) validateExpect() {
 
 func (s *Scenario) invariants(path string, names []string) {
 	for i, name := range names {
-		s.oneOf(fmt.Sprintf("%s[%d]", path, i), CodeExpect, "invariant", name, Invariants())
+		s.oneOf(fmt.Sprintf("%s[%d]", path, i), CodeExpect, "invariant", name, checker.Names())
 	}
 }
 

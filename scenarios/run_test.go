@@ -1,0 +1,127 @@
+package scenarios_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/sim"
+	"github.com/squall-chaos/squall/clusters/sim/kernel"
+	"github.com/squall-chaos/squall/dispatcher"
+	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+func simulated(c clusters.Config) (clusters.Cluster, error) { return sim.New(c) }
+
+func named(t testing.TB, name string) *scenarios.Scenario {
+	t.Helper()
+	s, err := scenarios.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func many(system dispatcher.System, seeds int) scenarios.Many {
+	return scenarios.Many{Options: scenarios.Options{System: system, World: simulated}, From: 1, Count: seeds, Workers: runtime.GOMAXPROCS(0)}
+}
+
+// TestLibrary runs every scenario against the dispatchers that it says something about.
+func TestLibrary(t *testing.T) {
+	for _, s := range scenarios.Library() {
+		for _, name := range planted.Names() {
+			if name != "reference" && s.Expect.Of(name) == nil {
+				continue
+			}
+			t.Run(s.Name+"/"+name, func(t *testing.T) {
+				system, _ := planted.Lookup(name)
+				seeds := max(s.Seeds, 5)
+				if testing.Short() {
+					seeds = 1
+				}
+				tally := scenarios.Seeds(context.Background(), s, many(system, seeds))
+				for _, err := range tally.Failed {
+					t.Error(err)
+				}
+				for _, problem := range tally.Unmet {
+					t.Error(problem)
+				}
+				if t.Failed() && tally.FirstInvalid != nil {
+					for _, v := range tally.FirstInvalid.Fatal()[:1] {
+						t.Logf("seed %d: %s: %s", tally.FirstInvalid.Seed, v.Invariant, v.Message)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestPlantedDefectsAreFound shows that the checkers can see: each defect, alone, within its number of seeds.
+func TestPlantedDefectsAreFound(t *testing.T) {
+	for _, d := range planted.Defects() {
+		t.Run(d.System.Name, func(t *testing.T) {
+			s := named(t, d.Scenario)
+			for seed := range uint64(d.Seeds) {
+				r := scenarios.Run(context.Background(), s, scenarios.Options{System: d.System, Seed: seed + 1, World: simulated})
+				if r.Err != nil {
+					t.Fatal(r.Err)
+				}
+				for _, v := range r.Fatal() {
+					for _, want := range d.Breaks {
+						if v.Invariant == want {
+							t.Logf("%s found under seed %d: %s", d.System.Name, seed+1, v.Message)
+							return
+						}
+					}
+				}
+			}
+			t.Errorf("none of %v was found in %s within %d seeds", d.Breaks, d.Scenario, d.Seeds)
+		})
+	}
+}
+
+// TestSameSeedSameTrace runs every scenario twice, on one and on two cores, and prints the first event that differs.
+func TestSameSeedSameTrace(t *testing.T) {
+	const seed = 3
+	for _, s := range scenarios.Library() {
+		t.Run(s.Name, func(t *testing.T) {
+			first := traced(t, s, seed, 1)
+			second := traced(t, s, seed, 2)
+			if first.hash == second.hash {
+				return
+			}
+			t.Errorf("two runs of seed %d differ: %s", seed, kernel.FirstDifference(first.kernel.Records(), second.kernel.Records(), first.kernel.LabelName))
+		})
+	}
+}
+
+type trace struct {
+	hash   uint64
+	kernel *kernel.Kernel
+}
+
+func traced(t *testing.T, s *scenarios.Scenario, seed uint64, cores int) trace {
+	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+	var k *kernel.Kernel
+	r := scenarios.Run(context.Background(), s, scenarios.Options{System: planted.Reference(), Seed: seed,
+		World: func(c clusters.Config) (clusters.Cluster, error) {
+			w, err := sim.New(c)
+			if err != nil {
+				return nil, err
+			}
+			k = w.Kernel()
+			k.Record(true)
+			return w, nil
+		}})
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	if r.Verdict == checker.Unknown {
+		t.Errorf("verdict unknown")
+	}
+	return trace{hash: r.History.Meta.TraceHash, kernel: k}
+}

@@ -1,0 +1,160 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/dispatcher"
+	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/faults"
+)
+
+// Schema returns the JSON schema of scenario files, as draft-07, which editors' YAML language servers understand.
+func Schema() ([]byte, error) {
+	r := &jsonschema.Reflector{
+		FieldNameTag: "yaml", Anonymous: true, DoNotReference: true,
+		Mapper: mapped, LookupComment: described,
+	}
+	schema := r.Reflect(&Scenario{})
+	schema.Version = "http://json-schema.org/draft-07/schema#"
+	schema.Title = "Squall scenario"
+	choices(schema)
+	data, err := json.MarshalIndent(schema, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("print the schema: %w", err)
+	}
+	return append(data, '\n'), nil
+}
+
+// described takes a field's description from its doc tag.
+func described(t reflect.Type, name string) string {
+	if t.Kind() != reflect.Struct || name == "" {
+		return ""
+	}
+	f, ok := t.FieldByName(name)
+	if !ok {
+		return ""
+	}
+	return f.Tag.Get("doc")
+}
+
+// durationPattern is what time.ParseDuration takes, and the bare 0.
+const durationPattern = `^([-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+$|^0$`
+
+// mapped is the schema of types that files write in a form of their own.
+func mapped(t reflect.Type) *jsonschema.Schema {
+	switch t {
+	case durationType:
+		return durationSchema()
+	case distType:
+		return distSchema()
+	case overridesType:
+		return settingsSchema()
+	}
+	return nil
+}
+
+func durationSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+		{Type: "string", Pattern: durationPattern, Examples: []any{"90s", "2m30s"}},
+		{Const: 0},
+	}}
+}
+
+func object(properties map[string]*jsonschema.Schema, order, required []string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), Required: required,
+		AdditionalProperties: jsonschema.FalseSchema}
+	for _, name := range order {
+		s.Properties.Set(name, properties[name])
+	}
+	return s
+}
+
+func distSchema() *jsonschema.Schema {
+	two := uint64(2)
+	uniform := &jsonschema.Schema{Type: "array", Items: durationSchema(), MinItems: &two, MaxItems: &two}
+	exponential := &jsonschema.Schema{OneOf: append(durationSchema().OneOf,
+		object(map[string]*jsonschema.Schema{"mean": durationSchema(), "max": durationSchema()}, []string{"mean", "max"}, []string{"mean"}))}
+	lognormal := object(map[string]*jsonschema.Schema{"median": durationSchema(), "p99": durationSchema()},
+		[]string{"median", "p99"}, []string{"median", "p99"})
+	forms := durationSchema().OneOf
+	for _, f := range []struct {
+		name string
+		form *jsonschema.Schema
+	}{{"uniform", uniform}, {"exponential", exponential}, {"lognormal", lognormal}} {
+		forms = append(forms, object(map[string]*jsonschema.Schema{f.name: f.form}, []string{f.name}, []string{f.name}))
+	}
+	return &jsonschema.Schema{OneOf: forms}
+}
+
+// settingsSchema has every setting of the dispatcher.
+func settingsSchema() *jsonschema.Schema {
+	t := reflect.TypeFor[dispatcher.Settings]()
+	s := object(nil, nil, nil)
+	for _, f := range fieldsOf(t) {
+		if t.FieldByIndex(f.index).Type == durationType {
+			s.Properties.Set(f.name, durationSchema())
+		} else {
+			s.Properties.Set(f.name, &jsonschema.Schema{Type: "integer", Minimum: "0"})
+		}
+	}
+	return s
+}
+
+// choices limits fields to the names that there are.
+func choices(root *jsonschema.Schema) {
+	limit(root, "apiVersion", []string{APIVersion})
+	limit(root, "kind", []string{Kind})
+	limit(root, "family", texts(faults.Families()))
+	limit(root, "dispatcher", planted.Names())
+	limit(root, "profile", dispatcher.Profiles())
+	limit(root, "swarm", faults.Swarms())
+	limit(items(root, "nodes"), "capacity_type", texts([]clusters.CapacityType{clusters.OnDemand, clusters.Spot}))
+	fault := items(root, "faults")
+	limit(fault, "kind", texts(faults.Kinds()))
+	limit(fault, "action", texts(faults.Actions()))
+	limit(fault, "code", faults.Codes())
+	limitItems(fault, "ports", []string{string(clusters.API), string(clusters.Store)})
+	target := property(fault, "target")
+	limit(target, "port", texts(faults.PortNames()))
+	limit(target, "verb", faults.Verbs())
+	expect := property(root, "expect")
+	limitItems(expect, "tolerate", checker.Names())
+	limit(items(expect, "planted"), "defect", planted.Names())
+	for _, e := range []*jsonschema.Schema{property(expect, "reference"), property(expect, "naive"), items(expect, "planted")} {
+		limit(e, "verdict", []string{checker.Valid.String(), checker.Invalid.String()})
+		limitItems(e, "violates", checker.Names())
+		limitItems(e, "exercised", checker.Names())
+		limit(items(e, "tasks"), "phase", phaseNames())
+		limit(items(e, "tasks"), "reason", reasons)
+		limit(items(e, "calls"), "verb", faults.Verbs())
+	}
+}
+
+func property(s *jsonschema.Schema, name string) *jsonschema.Schema {
+	p, ok := s.Properties.Get(name)
+	if !ok {
+		panic("scenarios: the schema has no " + name)
+	}
+	return p
+}
+
+func items(s *jsonschema.Schema, name string) *jsonschema.Schema { return property(s, name).Items }
+
+func limit(s *jsonschema.Schema, name string, values []string) { enumerate(property(s, name), values) }
+
+func limitItems(s *jsonschema.Schema, name string, values []string) {
+	enumerate(items(s, name), values)
+}
+
+func enumerate(s *jsonschema.Schema, values []string) {
+	s.Enum = nil
+	for _, v := range values {
+		s.Enum = append(s.Enum, v)
+	}
+}
