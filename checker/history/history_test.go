@@ -109,6 +109,7 @@ func TestWhatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 		"ten digits":          {header + `{"event":"row","seq":1,"at":1.0000000001}` + "\n", `f:2: field "at" is "1.0000000001": expected a number of seconds`},
 		"nested":              {header + `{"event":"row","seq":[1]}` + "\n", `f:2: expected a string, a number, true or false for "seq"`},
 		"event order":         {header + `{"event":"healed","seq":2}` + "\n" + `{"event":"ended","seq":2}` + "\n", `f:3: event 2 is out of order: expected 3 or more`},
+		"no task":             {header + `{"event":"row","seq":2}` + "\n", `f:2: event 2 is of no task: expected the task of this row`},
 		"call order":          {header + `{"op":"read","call":5,"outcome":"ok"}` + "\n" + `{"op":"read","call":4,"outcome":"ok"}` + "\n", `f:3: call 4 is out of order: expected 5 or more`},
 		"call taken":          {header + `{"op":"read","call":5,"outcome":"ok"}` + "\n" + `{"op":"get","call":5,"outcome":"ok"}` + "\n", `f:3: call 5 is taken by another operation: expected 6 or more`},
 		"return before call":  {header + `{"op":"read","call":5,"return":4,"outcome":"ok"}` + "\n", `f:2: return 4 is out of order: expected more than the call's 5`},
@@ -203,7 +204,7 @@ func TestAWriterRefusesWhatAReaderWould(t *testing.T) {
 		},
 		"event order": func(w *history.Writer) { _ = w.Event(history.Event{Kind: history.Healed}) },
 		"no kind":     func(w *history.Writer) { _ = w.Event(history.Event{Seq: 1}) },
-		"phase":       func(w *history.Writer) { _ = w.Event(history.Event{Seq: 1, Kind: history.Row, Phase: 99}) },
+		"phase":       func(w *history.Writer) { _ = w.Event(history.Event{Seq: 1, Kind: history.Healed, Phase: 99}) },
 		"name twice":  func(w *history.Writer) { w.Task("a", history.Spec{}); w.Task("a", history.Spec{}) },
 		"empty name":  func(w *history.Writer) { w.Node("") },
 	} {
@@ -279,7 +280,7 @@ func draw(t *rapid.T) *history.History {
 	for range rapid.IntRange(0, 8).Draw(t, "events") {
 		seq += history.Seq(rapid.IntRange(1, 3).Draw(t, "step"))
 		h.Events = append(h.Events, history.Event{Seq: seq, At: duration.Draw(t, "at"), Kind: rapid.SampledFrom(history.Kinds()).Draw(t, "kind"),
-			Task: id(h.Tasks), Node: id(h.Nodes), Process: id(h.Processes), Fault: rapid.Int32().Draw(t, "fault"), Due: duration.Draw(t, "due"),
+			Task: history.ID(rapid.IntRange(1, len(h.Tasks)).Draw(t, "task")), Node: id(h.Nodes), Process: id(h.Processes), Fault: rapid.Int32().Draw(t, "fault"), Due: duration.Draw(t, "due"),
 			Cleanup: rapid.Bool().Draw(t, "cleanup"), Object: rapid.String().Draw(t, "object"), Detail: rapid.String().Draw(t, "detail")})
 	}
 	return h
@@ -306,7 +307,7 @@ func TestAnyHistorySurvivesItsFile(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(encoded(f, small()))
 	f.Add([]byte(header + `{"end":"history"}`))
-	f.Add([]byte(header + ` { "event" : "row" , "seq" : 1, "detail":"\ud83d\ude00\/\b" } ` + "\r\n" + `{"end":"history","events":1}`))
+	f.Add([]byte(header + ` { "event" : "healed" , "seq" : 1, "detail":"\ud83d\ude00\/\b" } ` + "\r\n" + `{"end":"history","events":1}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		first, err := history.Decode(bytes.NewReader(file), "f")
 		if err != nil {

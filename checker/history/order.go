@@ -2,7 +2,7 @@ package history
 
 import "fmt"
 
-// order checks that operations and events come in order.
+// order checks that operations and events come in order, and that what needs a task has one.
 type order struct {
 	last Operation // Call, Process and Verb of the last one
 	seq  Seq
@@ -32,6 +32,14 @@ func (r *order) event(e *Event) error {
 	if e.Seq <= r.seq {
 		return fmt.Errorf("event %d is out of order: expected %d or more", e.Seq, r.seq+1)
 	}
+	if e.Task == 0 && e.Kind.ofTask() {
+		return fmt.Errorf("event %d is of no task: expected the task of this %s", e.Seq, e.Kind)
+	}
 	r.seq = e.Seq
 	return nil
+}
+
+// ofTask tells whether an event of the kind means nothing without its task.
+func (k Kind) ofTask() bool {
+	return k == Row || k == WorkStarted || k == WorkEnded || k == EffectCounted || k == EffectRefused || k == EffectLost
 }

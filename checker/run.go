@@ -1,0 +1,276 @@
+package checker
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/squall-chaos/squall/checker/history"
+)
+
+// run is a history with the indexes that several invariants use. Positions are 32 bits wide: half the
+// memory, and a history of two thousand million events is not judged in memory anyway.
+type run struct {
+	*history.History
+	limits history.Limits
+
+	bodies     []int32 // events that make or end something of a task: rows, containers, work, objects
+	rows       []int32 // Row events
+	effects    []int32 // EffectCounted, EffectRefused, EffectLost
+	replicas   []int32 // ProcessStarted, ...
+	verbs      [history.PutLease + 1][]int32
+	executions []execution
+	latest     []int32 // by task: its last execution, -1 if it never ran
+	final      []int32 // by task: its last Row event, -1 if it never had one
+	disturbed  windows
+	healed     *history.Event
+	ended      *history.Event
+	last       time.Duration // the last moment of the history
+
+	rowStarts []int32 // see rowsOf
+	rowsBy    []int32
+}
+
+// execution is one time that a task's work truly ran.
+type execution struct {
+	task     history.ID
+	number   int32 // 1 for the task's first
+	start    int32 // its WorkStarted event
+	end      int32 // its WorkEnded event, -1: it still ran when the history ended
+	previous int32 // the task's execution before, -1: none
+}
+
+func newRun(h *history.History) *run {
+	r := &run{History: h, limits: h.Meta.Limits, latest: filled(len(h.Tasks), -1), final: filled(len(h.Tasks), -1)}
+	r.indexEvents()
+	r.indexOperations()
+	r.disturbed = disturbances(r)
+	return r
+}
+
+func filled(n int, with int32) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = with
+	}
+	return s
+}
+
+func (r *run) indexEvents() {
+	var counts [history.Ended + 1]int
+	for i := range r.Events {
+		counts[r.Events[i].Kind]++
+	}
+	total := func(from, to history.Kind) (n int) {
+		for k := from; k <= to; k++ {
+			n += counts[k]
+		}
+		return n
+	}
+	r.rows = make([]int32, 0, counts[history.Row])
+	r.effects = make([]int32, 0, total(history.EffectCounted, history.EffectLost))
+	r.bodies = make([]int32, 0, total(history.Row, history.ObjectPhase)-cap(r.effects))
+	r.executions = make([]execution, 0, counts[history.WorkStarted])
+	for i := range r.Events {
+		r.indexEvent(int32(i), &r.Events[i])
+	}
+	if n := len(r.Events); n > 0 {
+		r.last = r.Events[n-1].At
+	}
+}
+
+func (r *run) indexEvent(i int32, e *history.Event) {
+	switch e.Kind {
+	case history.Row:
+		r.rows = append(r.rows, i)
+		r.final[e.Task-1] = i
+	case history.WorkStarted:
+		r.begin(i, e)
+	case history.WorkEnded:
+		r.finish(i, e)
+	case history.EffectCounted, history.EffectRefused, history.EffectLost:
+		r.effects = append(r.effects, i)
+		return
+	case history.ProcessStarted, history.ProcessCrashed, history.ProcessPaused, history.ProcessResumed:
+		r.replicas = append(r.replicas, i)
+		return
+	case history.Healed:
+		r.healed = e
+	case history.Ended:
+		r.ended = e
+	}
+	if e.Kind <= history.ObjectPhase && e.Task != 0 {
+		r.bodies = append(r.bodies, i)
+	}
+}
+
+// begin opens an execution, unless the object's last one is still open: a repeated Start is no second one.
+func (r *run) begin(i int32, e *history.Event) {
+	x := execution{task: e.Task, number: 1, start: i, end: -1, previous: r.latest[e.Task-1]}
+	if x.previous >= 0 {
+		before := &r.executions[x.previous]
+		if before.end < 0 && r.Events[before.start].Object == e.Object {
+			return
+		}
+		x.number = before.number + 1
+	}
+	r.latest[e.Task-1] = int32(len(r.executions))
+	r.executions = append(r.executions, x)
+}
+
+// finish closes the open execution of the object.
+func (r *run) finish(i int32, e *history.Event) {
+	for at := r.latest[e.Task-1]; at >= 0; at = r.executions[at].previous {
+		x := &r.executions[at]
+		if x.end < 0 && r.Events[x.start].Object == e.Object {
+			x.end = i
+			return
+		}
+	}
+}
+
+func (r *run) indexOperations() {
+	var counts [history.PutLease + 1]int
+	for i := range r.Operations {
+		counts[r.Operations[i].Verb]++
+	}
+	for verb, n := range counts {
+		r.verbs[verb] = make([]int32, 0, n)
+	}
+	for i := range r.Operations {
+		verb := r.Operations[i].Verb
+		r.verbs[verb] = append(r.verbs[verb], int32(i))
+	}
+	if n := len(r.Operations); n > 0 {
+		r.last = max(r.last, r.Operations[n-1].CalledAt)
+	}
+}
+
+// started is the event that began an execution.
+func (r *run) started(x *execution) *history.Event { return &r.Events[x.start] }
+
+// over is where and when an execution ended; one that never did outlives the history.
+func (r *run) over(x *execution) (history.Seq, time.Duration) {
+	if x.end < 0 {
+		return math.MaxUint64, r.last
+	}
+	return r.Events[x.end].Seq, r.Events[x.end].At
+}
+
+// seqAt is where the history had come to at a moment that has no event of its own.
+func (r *run) seqAt(at time.Duration) history.Seq {
+	n := len(r.Events)
+	if n == 0 {
+		return 0
+	}
+	i := sort.Search(n, func(i int) bool { return r.Events[i].At >= at })
+	return r.Events[min(i, n-1)].Seq
+}
+
+// budgets are the task's own, where it has them.
+func (r *run) budgets(task history.ID) (failures, disruptions int) {
+	failures, disruptions = r.limits.MaxFailures, r.limits.MaxDisruptions
+	if int(task) <= len(r.Specs) {
+		s := r.Specs[task-1]
+		if s.MaxFailures > 0 {
+			failures = s.MaxFailures
+		}
+		if s.MaxDisruptions > 0 {
+			disruptions = s.MaxDisruptions
+		}
+	}
+	return failures, disruptions
+}
+
+// rowsOf lists the Row events of one task. The index behind it is made when the first violation needs it.
+func (r *run) rowsOf(task history.ID) []int32 {
+	if r.rowStarts == nil {
+		r.rowStarts = make([]int32, len(r.Tasks)+2)
+		for _, i := range r.rows {
+			r.rowStarts[r.Events[i].Task+1]++
+		}
+		for t := 1; t < len(r.rowStarts); t++ {
+			r.rowStarts[t] += r.rowStarts[t-1]
+		}
+		r.rowsBy = make([]int32, len(r.rows))
+		next := slices.Clone(r.rowStarts)
+		for _, i := range r.rows {
+			task := r.Events[i].Task
+			r.rowsBy[next[task]] = i
+			next[task]++
+		}
+	}
+	return r.rowsBy[r.rowStarts[task]:r.rowStarts[task+1]]
+}
+
+// attempt is the number of the task's attempt with that token: claims count up, and a claim that was given back
+// counts down. 0 when no row ever had the token.
+func (r *run) attempt(task history.ID, token uint64) int {
+	number, current := 0, uint64(0)
+	for _, i := range r.rowsOf(task) {
+		next := r.Events[i].Token
+		switch {
+		case next == current:
+			continue
+		case next == 0:
+			number--
+		default:
+			number++
+		}
+		if next == token {
+			return number
+		}
+		current = next
+	}
+	return 0
+}
+
+// byEffect returns the operations of the given verbs that took effect, in the order in which they did.
+// Sorting by comparison would cost more than all the checks together; positions are dense, so they are counted.
+func (r *run) byEffect(verbs ...history.Verb) []int32 {
+	var picked []int32
+	most := history.Seq(0)
+	for _, verb := range verbs {
+		for _, i := range r.verbs[verb] {
+			if at := r.effectOf(&r.Operations[i]); at != 0 {
+				picked = append(picked, i)
+				most = max(most, at)
+			}
+		}
+	}
+	if most > 16*history.Seq(len(r.Operations)+len(r.Events))+1024 {
+		slices.SortFunc(picked, func(a, b int32) int {
+			return int(r.effectOf(&r.Operations[a])) - int(r.effectOf(&r.Operations[b]))
+		})
+		return picked
+	}
+	starts := make([]int32, most+2)
+	for _, i := range picked {
+		starts[r.effectOf(&r.Operations[i])+1]++
+	}
+	for i := 1; i < len(starts); i++ {
+		starts[i] += starts[i-1]
+	}
+	ordered := make([]int32, len(picked))
+	for _, i := range picked {
+		at := r.effectOf(&r.Operations[i])
+		ordered[starts[at]] = i
+		starts[at]++
+	}
+	return ordered
+}
+
+// effectOf is where an operation took effect, 0 if it did not. Where no server's log tells, a success took effect between call
+// and return. Taking what grants something at its return and what uses it at its call never accuses wrongly.
+func (r *run) effectOf(o *history.Operation) history.Seq {
+	switch {
+	case o.Effect != 0:
+		return o.Effect
+	case o.Applied == history.Fail || o.Outcome != history.OK:
+		return 0
+	case o.Verb == history.Lead || o.Verb == history.Claim:
+		return o.Return
+	}
+	return o.Call
+}

@@ -1,0 +1,254 @@
+package checker
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/squall-chaos/squall/checker/history"
+)
+
+// ErrStranded is I2-stranded.
+var ErrStranded = errors.New("no row stands as running with nothing alive for longer than the bound B")
+
+const strandedMargin = "between the longest time that a running row had nothing alive and B"
+
+// stranded follows every task's row and what is there of it. A task is stranded while its row is running and there is none of
+// these: an execution that is alive (of any attempt: waiting is no stranding while something really runs), a
+// container of the current attempt that is alive, an object of the current attempt that waits for its container,
+// a create call in flight. An object that is being deleted, or has ended, is nothing.
+func stranded(f *finding) {
+	if !f.timed() {
+		return
+	}
+	s := &stranding{finding: f, tasks: make([]strandable, len(f.Tasks)), free: -1}
+	for i := range s.tasks {
+		s.tasks[i].bodies = -1
+	}
+	creates := f.verbs[history.Create]
+	for _, i := range f.bodies {
+		e := &f.Events[i]
+		for len(creates) > 0 && f.Operations[creates[0]].Call < e.Seq {
+			s.create(&f.Operations[creates[0]])
+			creates = creates[1:]
+		}
+		s.event(e)
+	}
+	for _, i := range creates {
+		s.create(&f.Operations[i])
+	}
+	for i := range s.tasks {
+		if t := &s.tasks[i]; t.nothing {
+			s.close(t, history.ID(i+1), f.last, 0, true)
+		}
+	}
+}
+
+// stranding is the state of the pass.
+type stranding struct {
+	*finding
+	tasks  []strandable
+	bodies []body
+	free   int32 // head of the bodies that can be used again
+
+	// How many tasks have nothing at once, and the most since any moment: peaks is decreasing, so that the first peak
+	// at or after a position is the highest since.
+	count   int
+	changes int32
+	peaks   []peak
+}
+
+type peak struct {
+	change int32
+	count  int
+}
+
+// strandable is one task.
+type strandable struct {
+	token   uint64
+	since   time.Duration // nothing: from when it counts
+	busy    time.Duration // a create call is in flight until then
+	seq     history.Seq   // nothing: where that began
+	opened  int32         // nothing: the change of count
+	bodies  int32         // list of what is there, -1: none
+	phase   history.Phase
+	nothing bool
+}
+
+// body is what an object's UID stands for: the object and its container.
+type body struct {
+	object                                              string
+	token                                               uint64
+	next                                                int32
+	known, started, alive, working, leaving, over, gone bool
+}
+
+func (s *stranding) event(e *history.Event) {
+	t := &s.tasks[e.Task-1]
+	ended := false // the row itself ended what there was
+	if e.Kind == history.Row {
+		ended = t.phase == history.Running && (e.Phase != history.Running || e.Token != t.token)
+		if ended && t.nothing {
+			s.close(t, e.Task, e.At, e.Seq, true)
+		}
+		t.phase, t.token = e.Phase, e.Token
+	} else {
+		s.change(t, e)
+	}
+	nothing := t.phase == history.Running && !s.present(t)
+	switch {
+	case nothing && !t.nothing:
+		s.open(t, e)
+	case !nothing && t.nothing:
+		s.close(t, e.Task, e.At, e.Seq, false)
+	}
+}
+
+// change applies an event of an object or its container.
+func (s *stranding) change(t *strandable, e *history.Event) {
+	at := s.find(t, e)
+	b := &s.bodies[at]
+	switch e.Kind {
+	case history.ObjectCreated:
+		b.known = true
+	case history.ObjectDeleting:
+		b.leaving = true
+	case history.ObjectGone:
+		b.gone = true
+	case history.ObjectPhase:
+		b.over = strings.HasPrefix(e.Detail, "succeeded") || strings.HasPrefix(e.Detail, "failed")
+	case history.ContainerStarted:
+		b.started, b.alive = true, true
+	case history.ContainerEnded:
+		b.alive, b.working = false, false
+	case history.WorkStarted:
+		b.started, b.working = true, true
+	case history.WorkEnded:
+		b.working = false
+	}
+	if (b.gone || !b.known) && !b.alive && !b.working {
+		s.drop(t, at)
+	}
+}
+
+// find returns the task's body of the event's object, a new one if need be.
+func (s *stranding) find(t *strandable, e *history.Event) int32 {
+	for at := t.bodies; at >= 0; at = s.bodies[at].next {
+		if s.bodies[at].object == e.Object {
+			return at
+		}
+	}
+	at := s.free
+	if at >= 0 {
+		s.free = s.bodies[at].next
+	} else {
+		at = int32(len(s.bodies))
+		s.bodies = append(s.bodies, body{})
+	}
+	s.bodies[at] = body{object: e.Object, token: e.Token, next: t.bodies}
+	t.bodies = at
+	return at
+}
+
+func (s *stranding) drop(t *strandable, gone int32) {
+	link := &t.bodies
+	for *link != gone {
+		link = &s.bodies[*link].next
+	}
+	*link = s.bodies[gone].next
+	s.bodies[gone] = body{next: s.free}
+	s.free = gone
+}
+
+func (s *stranding) present(t *strandable) bool {
+	for at := t.bodies; at >= 0; at = s.bodies[at].next {
+		b := &s.bodies[at]
+		waiting := b.known && !b.started && !b.leaving && !b.over && !b.gone
+		if b.working || (b.token == t.token && (b.alive || waiting)) {
+			return true
+		}
+	}
+	return false
+}
+
+// create has the task wait for a create call. One without a known return is in flight for as long as it may at most.
+func (s *stranding) create(o *history.Operation) {
+	if o.Task == 0 {
+		return
+	}
+	until := o.ReturnedAt
+	if o.Return == 0 {
+		until = o.CalledAt + s.limits.CallMax
+	}
+	t := &s.tasks[o.Task-1]
+	t.busy = max(t.busy, until)
+	if t.nothing {
+		s.judge(t, o.Task, o.CalledAt, o.Call, false)
+		t.since, t.seq = max(t.since, t.busy), o.Call
+	}
+}
+
+func (s *stranding) open(t *strandable, e *history.Event) {
+	t.nothing, t.since, t.seq = true, max(e.At, t.busy), e.Seq
+	s.counted(+1)
+	t.opened = s.changes
+}
+
+// close ends a time with nothing; counts tells that nobody but the system itself ended it.
+func (s *stranding) close(t *strandable, task history.ID, at time.Duration, seq history.Seq, counts bool) {
+	s.judge(t, task, at, seq, counts)
+	t.nothing = false
+	s.counted(-1)
+}
+
+func (s *stranding) counted(by int) {
+	s.count += by
+	s.changes++
+	for n := len(s.peaks); n > 0 && s.peaks[n-1].count <= s.count; n-- {
+		s.peaks = s.peaks[:n-1]
+	}
+	s.peaks = append(s.peaks, peak{s.changes, s.count})
+}
+
+// most is how many tasks had nothing at the same time, since a change of the count.
+func (s *stranding) most(since int32) int {
+	low, high := 0, len(s.peaks)
+	for low < high {
+		if middle := (low + high) / 2; s.peaks[middle].change < since {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return s.peaks[low].count
+}
+
+// judge looks at the time with nothing from t.since to at.
+func (s *stranding) judge(t *strandable, task history.ID, at time.Duration, seq history.Seq, counts bool) {
+	if at <= t.since {
+		return
+	}
+	if counts {
+		s.exercised++
+	}
+	if s.harmless(s.bound(1) - (at - t.since)) {
+		return
+	}
+	lost := s.most(t.opened)
+	allowed := allowance{s.bound(lost), s.restart()}
+	excess := s.disturbed.excess(t.since, at, allowed)
+	s.margin(-excess, strandedMargin)
+	if excess <= 0 {
+		return
+	}
+	moment := s.disturbed.reached(t.since, at, allowed)
+	b := breach{task, moment, s.seqAt(moment), []history.Seq{t.seq}}
+	how := "it still stood so when the run ended"
+	if seq != 0 {
+		b.evidence = append(b.evidence, seq)
+		how = "until " + clock(at)
+	}
+	s.violate(b, "%s stood as running with nothing alive for %s, from %s (%s): %s of them were undisturbed, and B is %s with %s lost at once",
+		s.task(task), clock(at-t.since), clock(t.since), how, clock(s.disturbed.undisturbed(t.since, at)),
+		clock(allowed.bound), plural(lost, "task"))
+}
