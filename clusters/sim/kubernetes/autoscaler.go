@@ -11,7 +11,7 @@ type upcoming struct {
 // autoscale orders a machine for every node's worth of pods that fit nowhere and for which none is on its way, up to Max
 // of a fitting group. A scheduler that is held finds no pod unschedulable, so nothing is ordered either.
 func (s *Server) autoscale() {
-	if s.held || len(s.waiting) == 0 || !slices.ContainsFunc(s.groups, group.grows) {
+	if s.held || s.down || len(s.waiting) == 0 || !slices.ContainsFunc(s.groups, group.grows) {
 		return
 	}
 	var onDemand, any int // pods waiting

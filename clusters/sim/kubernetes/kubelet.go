@@ -162,10 +162,6 @@ func (s *Server) resync(n *node) {
 		if c.poweredOff && c.pod.disrupted && c.cause == byItself {
 			c.failure = dispatcher.FailureEvicted
 		}
-		if c.stage == ended && c.pod.gone {
-			n.forget(c)
-			continue
-		}
 		s.sync(c.pod)
 		s.reported(c)
 		s.restart(c)

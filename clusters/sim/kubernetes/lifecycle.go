@@ -106,6 +106,8 @@ func (s *Server) judgeZone() {
 			s.taintLater(n)
 		}
 	}
+	s.tainting.Stop() // the rate has changed
+	s.armTaint()
 }
 
 // taintRate is how often a node is tainted, 0 for not at all.
@@ -121,27 +123,44 @@ func (s *Server) taintRate() time.Duration {
 
 // taintLater queues a NotReady node for its NoExecute taint.
 func (s *Server) taintLater(n *node) {
-	rate := s.taintRate()
-	if rate == 0 || n.tainting.Active() {
-		return
+	if !n.queued {
+		n.queued = true
+		s.toTaint = append(s.toTaint, n)
 	}
-	at := max(s.k.Now(), s.taintAt)
-	s.taintAt = at + rate
-	n.tainting = s.control(at-s.k.Now(), s.labels.taint, func() { s.taint(n) })
+	s.armTaint()
+}
+
+// armTaint has the next queued node tainted when the rate allows it (zoneNoExecuteTainter, a queue with a limiter).
+func (s *Server) armTaint() {
+	rate := s.taintRate()
+	if rate > 0 && len(s.toTaint) > 0 && !s.tainting.Active() {
+		s.tainting = s.control(s.taintedAt+rate-s.k.Now(), s.labels.taint, s.taintNext)
+	}
+}
+
+// taintNext taints the first queued node that is still silent.
+func (s *Server) taintNext() {
+	for len(s.toTaint) > 0 && s.taintRate() > 0 {
+		n := s.toTaint[0]
+		s.toTaint = s.toTaint[1:]
+		n.queued = false
+		if !n.ready && !n.gone && !n.tainted {
+			s.taint(n)
+			break
+		}
+	}
+	s.armTaint()
 }
 
 // taint starts the pods' tolerationSeconds (pkg/controller/tainteviction).
 func (s *Server) taint(n *node) {
-	if n.ready || n.gone || n.tainted || s.taintRate() == 0 {
-		return
-	}
 	n.tainted = true
+	s.taintedAt = s.k.Now()
 	n.eviction = s.control(s.settings.UnreachableToleration, s.labels.evict, func() { s.evictAll(n) })
 }
 
 func (s *Server) untaint(n *node) {
 	n.tainted = false
-	n.tainting.Stop()
 	n.eviction.Stop()
 }
 

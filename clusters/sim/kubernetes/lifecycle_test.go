@@ -189,6 +189,30 @@ func TestNoEvictionsWhileMostNodesAreSilent(t *testing.T) {
 	}
 }
 
+// A cluster of more than 50 nodes goes on evicting, one node per 100 s (--secondary-node-eviction-rate 0.01).
+func TestLargeClusterEvictsSlowly(t *testing.T) {
+	w := newWorld(t, pool("od", clusters.OnDemand, 60, 1))
+	w.until(95 * time.Second)
+	for i := range 40 {
+		w.s.KillNode(fmt.Sprint("od-", i+1))
+	}
+	w.until(3 * time.Minute)
+	tainted := func() int {
+		n := 0
+		for _, x := range w.s.nodes {
+			if x.tainted {
+				n++
+			}
+		}
+		return n
+	}
+	before := tainted()
+	w.until(3*time.Minute + 1000*time.Second)
+	if got := tainted() - before; got < 9 || got > 11 {
+		t.Errorf("%d nodes were tainted in 1000 s", got)
+	}
+}
+
 // pkg/controller/podgc/gc_controller.go: sweeps every 20 s, 40 s of quarantine from the first that missed the node;
 // markFailedAndDeletePod with DisruptionTarget.
 func TestPodGarbageCollection(t *testing.T) {

@@ -51,6 +51,26 @@ func TestPagesShowOneMoment(t *testing.T) {
 	}
 }
 
+// What was compacted is not kept, and an unchanged state is kept once.
+func TestSnapshotsAreDropped(t *testing.T) {
+	w := newWorld(t)
+	w.create("a")
+	w.create("b")
+	for range 100 {
+		for range 3 {
+			if _, err := w.s.List(dispatcher.List{Limit: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.until(w.k.Now() + time.Minute)
+		w.wantErr(w.s.Delete("task-b", "", false), nil)
+		w.create("b")
+	}
+	if n := len(w.s.snapshots); n > 6 {
+		t.Errorf("%d snapshots are kept", n)
+	}
+}
+
 // api-concepts, semantics for get and list: resourceVersion=0 is "Any", so a list may be served from an old cache, which ignores the
 // limit; without it a read is the most recent.
 func TestStaleLists(t *testing.T) {

@@ -23,6 +23,7 @@ type node struct {
 	cordoned bool
 	ready    bool // condition Ready is True
 	tainted  bool // NoExecute, unreachable
+	queued   bool // in Server.toTaint
 
 	on      bool // machine
 	cut     bool // kubelet cut from the API server
@@ -36,7 +37,6 @@ type node struct {
 	firstBeat time.Duration // heartbeats go out at firstBeat + n * heartbeatPeriod
 	heartbeat kernel.Timer  // the first one after a silence
 	silence   kernel.Timer  // judged NotReady
-	tainting  kernel.Timer
 	eviction  kernel.Timer
 
 	missedAt time.Duration // podgc missed the Node object
@@ -79,7 +79,7 @@ func (s *Server) removeNode(n *node) {
 	s.powerOff(n)
 	n.gone = true
 	n.containers = nil
-	for _, t := range []kernel.Timer{n.heartbeat, n.silence, n.tainting, n.eviction} {
+	for _, t := range []kernel.Timer{n.heartbeat, n.silence, n.eviction} {
 		t.Stop()
 	}
 	if !n.ready {

@@ -2,7 +2,7 @@ package kubernetes
 
 // enqueue has kube-scheduler try a new pod.
 func (s *Server) enqueue(p *pod) {
-	s.control(s.platform.Scheduling.Draw(s.streams.scheduling), s.labels.schedule, func() { s.try(p) })
+	s.k.After(s.platform.Scheduling.Draw(s.streams.scheduling), s.labels.schedule, func() { s.try(p) })
 }
 
 // try binds the pod or finds it unschedulable.
@@ -10,7 +10,7 @@ func (s *Server) try(p *pod) {
 	if !schedulable(p) {
 		return
 	}
-	if !s.held && s.place(p) {
+	if !s.held && !s.down && s.place(p) {
 		return
 	}
 	s.waiting = append(s.waiting, p)

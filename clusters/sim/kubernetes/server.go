@@ -48,16 +48,18 @@ type Server struct {
 	lag       clusters.Dist
 	watched   bool
 
-	groups   []group
-	nodes    []*node // Node objects, in order of their making
-	unready  int     // of nodes
-	zone     zoneState
-	taintAt  time.Duration // the next node may be tainted from here on
-	waiting  []*pod        // unschedulable, in order of creation or of their last try
-	pass     kernel.Timer  // the next look at waiting
-	held     bool          // HoldScheduling
-	upcoming []*upcoming
-	sweep    kernel.Timer // of podgc
+	groups    []group
+	nodes     []*node // Node objects, in order of their making
+	unready   int     // of nodes
+	zone      zoneState
+	toTaint   []*node       // NotReady, in the order of it
+	tainting  kernel.Timer  // of the first of them
+	taintedAt time.Duration // the last time
+	waiting   []*pod        // unschedulable, in order of creation or of their last try
+	pass      kernel.Timer  // the next look at waiting
+	held      bool          // HoldScheduling
+	upcoming  []*upcoming
+	sweep     kernel.Timer // of podgc
 
 	down       bool // SetOutage
 	deferred   []func()
@@ -81,7 +83,7 @@ type streams struct {
 func New(k *kernel.Kernel, c clusters.Config, h Host) *Server {
 	s := &Server{
 		k: k, host: h, platform: c.Platform, settings: c.Settings,
-		pods: map[string]*pod{}, leases: map[string]dispatcher.Lease{}, lag: c.Platform.CacheLag,
+		pods: map[string]*pod{}, leases: map[string]dispatcher.Lease{}, lag: c.Platform.CacheLag, taintedAt: -slowTaintEvery,
 	}
 	s.labels = labels{
 		schedule: k.Label("kube-scheduler: try"), sync: k.Label("kubelet: sync"), pull: k.Label("kubelet: image pulled"),
