@@ -81,7 +81,7 @@ func BenchmarkSimulation(b *testing.B) {
 				if !w.Quiet() && w.config.Settings.TTLAfterFinished == 0 {
 					b.Errorf("seed %d: not quiet at the end", i)
 				}
-				w.Close()
+				w.Recycle()
 			}
 			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
 			b.ReportMetric(float64(events)/float64(b.N), "events/run")

@@ -62,7 +62,23 @@ type call struct {
 }
 
 // effect is what the server does for a call. It fills in what only the server knows.
-type effect func(c *call) error
+type effect interface{ apply(c *call) error }
+
+// answered is an effect that answers with a T.
+type answered[T any] struct {
+	answer T
+	do     func(c *call) (T, error)
+}
+
+func (a *answered[T]) apply(c *call) (err error) {
+	a.answer, err = a.do(c)
+	return err
+}
+
+// acknowledged is an effect without an answer.
+type acknowledged func(c *call) error
+
+func (a acknowledged) apply(c *call) error { return a(c) }
 
 // errors of the network.
 var (
@@ -80,6 +96,9 @@ const patience = 924_600 * time.Millisecond
 // call begins a call. What else its operation shows is for the port method to fill in.
 func (c *caller) call(p *port, verb history.Verb, task string) (*call, *history.Operation) {
 	w := c.world
+	if p := w.kernel.Running(); p != nil {
+		p.Live()
+	}
 	var k *call
 	if n := len(w.spare); n > 0 {
 		k = w.spare[n-1]
@@ -188,7 +207,7 @@ func (c *call) settle(err error, after time.Duration) {
 func (c *call) apply() {
 	err := c.act()
 	switch {
-	case c.left:
+	case c.left, c.coroutine != nil && !c.coroutine.Alive():
 		c.recycle()
 	case c.fate.action == clusters.CrashCaller:
 		c.settled = true
@@ -204,11 +223,12 @@ func (c *call) apply() {
 func (c *call) act() error {
 	w, do := c.world, c.effect
 	c.effect = nil
+	w.record.lateness = max(w.record.lateness, w.kernel.Now()-c.deadline)
 	seq := w.record.next()
 	if c.port.name == clusters.Store && c.timeline != w.database.Timeline() {
 		return errReset // its connection was to the primary that is gone
 	}
-	err := do(c)
+	err := do.apply(c)
 	_, code := outcomeOf(err)
 	ops := w.record.of(c)
 	w.kernel.Note(c.label(effected), uint64(code)<<8|uint64(ops[0].Phase), ops[0].Token)

@@ -60,48 +60,54 @@ func operations(w *Cluster, v history.Verb) []history.Operation {
 	return found
 }
 
+const never = time.Duration(-1)
+
+// fateCase is one thing that can happen to a call, what its caller learns and what is recorded.
+type fateCase struct {
+	name     string
+	rule     clusters.Rule
+	returns  time.Duration
+	err      error
+	applied  time.Duration
+	outcome  history.Outcome
+	code     history.Code
+	restarts bool
+}
+
+var fateCases = []fateCase{
+	{name: "nothing strikes", rule: clusters.Rule{Task: "other", Action: clusters.Drop},
+		returns: 10 * ms, applied: 5 * ms, outcome: history.OK},
+	{name: "connection refused", rule: clusters.Rule{Action: clusters.Refuse},
+		returns: 5 * ms, err: dispatcher.ErrUnavailable, applied: never, outcome: history.Fail, code: history.Unavailable},
+	{name: "request lost", rule: clusters.Rule{Action: clusters.Drop},
+		returns: time.Second, err: dispatcher.ErrUnknown, applied: never, outcome: history.Unknown, code: history.Timeout},
+	{name: "committed, reply lost", rule: clusters.Rule{Action: clusters.LoseReply},
+		returns: time.Second, err: dispatcher.ErrUnknown, applied: 5 * ms, outcome: history.Unknown, code: history.Timeout},
+	{name: "committed, connection lost after", rule: clusters.Rule{Action: clusters.CutReply},
+		returns: 10 * ms, err: dispatcher.ErrUnknown, applied: 5 * ms, outcome: history.Unknown, code: history.Timeout},
+	{name: "connection lost before the commit", rule: clusters.Rule{Action: clusters.CutCall},
+		returns: 5 * ms, err: dispatcher.ErrUnknown, applied: never, outcome: history.Unknown, code: history.Timeout},
+	{name: "applied late", rule: clusters.Rule{Action: clusters.Late, Delay: clusters.Fixed(3 * time.Second)},
+		returns: time.Second, err: dispatcher.ErrUnknown, applied: 3 * time.Second, outcome: history.Unknown, code: history.Timeout},
+	{name: "slow", rule: clusters.Rule{Action: clusters.Slow, Delay: clusters.Fixed(100 * ms)},
+		returns: 110 * ms, applied: 105 * ms, outcome: history.OK},
+	{name: "too slow", rule: clusters.Rule{Action: clusters.Slow, Delay: clusters.Fixed(2 * time.Second)},
+		returns: time.Second, err: dispatcher.ErrUnknown, applied: 2005 * ms, outcome: history.Unknown, code: history.Timeout},
+	{name: "effect before the deadline, reply after it", rule: clusters.Rule{Action: clusters.Slow, Delay: clusters.Fixed(992 * ms)},
+		returns: time.Second, err: dispatcher.ErrUnknown, applied: 997 * ms, outcome: history.Unknown, code: history.Timeout},
+	{name: "throttled", rule: clusters.Rule{Action: clusters.Answer, Code: history.Throttled},
+		returns: 10 * ms, err: dispatcher.ErrThrottled, applied: never, outcome: history.Fail, code: history.Throttled},
+	{name: "internal error", rule: clusters.Rule{Action: clusters.Answer, Code: history.Internal},
+		returns: 10 * ms, err: errServer, applied: never, outcome: history.Unknown, code: history.Internal},
+	{name: "the caller crashes between act and record", rule: clusters.Rule{Action: clusters.CrashCaller},
+		returns: never, applied: 5 * ms, outcome: history.Unknown, restarts: true},
+}
+
 // TestFatesOfACall is the three events of a call and a fault at each of them. For the database the source is the
 // manual of Postgres, appendix Error Codes, class 08: 08001, the connection could not be established, means that
 // nothing happened; 08006, it broke, and 08007, transaction resolution unknown, leave it open.
 func TestFatesOfACall(t *testing.T) {
-	const never = time.Duration(-1)
-	for _, c := range []struct {
-		name     string
-		rule     clusters.Rule
-		returns  time.Duration
-		err      error
-		applied  time.Duration
-		outcome  history.Outcome
-		code     history.Code
-		restarts bool
-	}{
-		{name: "nothing strikes", rule: clusters.Rule{Task: "other", Action: clusters.Drop},
-			returns: 10 * ms, applied: 5 * ms, outcome: history.OK},
-		{name: "connection refused", rule: clusters.Rule{Action: clusters.Refuse},
-			returns: 5 * ms, err: dispatcher.ErrUnavailable, applied: never, outcome: history.Fail, code: history.Unavailable},
-		{name: "request lost", rule: clusters.Rule{Action: clusters.Drop},
-			returns: time.Second, err: dispatcher.ErrUnknown, applied: never, outcome: history.Unknown, code: history.Timeout},
-		{name: "committed, reply lost", rule: clusters.Rule{Action: clusters.LoseReply},
-			returns: time.Second, err: dispatcher.ErrUnknown, applied: 5 * ms, outcome: history.Unknown, code: history.Timeout},
-		{name: "committed, connection lost after", rule: clusters.Rule{Action: clusters.CutReply},
-			returns: 10 * ms, err: dispatcher.ErrUnknown, applied: 5 * ms, outcome: history.Unknown, code: history.Timeout},
-		{name: "connection lost before the commit", rule: clusters.Rule{Action: clusters.CutCall},
-			returns: 5 * ms, err: dispatcher.ErrUnknown, applied: never, outcome: history.Unknown, code: history.Timeout},
-		{name: "applied late", rule: clusters.Rule{Action: clusters.Late, Delay: clusters.Fixed(3 * time.Second)},
-			returns: time.Second, err: dispatcher.ErrUnknown, applied: 3 * time.Second, outcome: history.Unknown, code: history.Timeout},
-		{name: "slow", rule: clusters.Rule{Action: clusters.Slow, Delay: clusters.Fixed(100 * ms)},
-			returns: 110 * ms, applied: 105 * ms, outcome: history.OK},
-		{name: "too slow", rule: clusters.Rule{Action: clusters.Slow, Delay: clusters.Fixed(2 * time.Second)},
-			returns: time.Second, err: dispatcher.ErrUnknown, applied: 2005 * ms, outcome: history.Unknown, code: history.Timeout},
-		{name: "effect before the deadline, reply after it", rule: clusters.Rule{Action: clusters.Slow, Delay: clusters.Fixed(992 * ms)},
-			returns: time.Second, err: dispatcher.ErrUnknown, applied: 997 * ms, outcome: history.Unknown, code: history.Timeout},
-		{name: "throttled", rule: clusters.Rule{Action: clusters.Answer, Code: history.Throttled},
-			returns: 10 * ms, err: dispatcher.ErrThrottled, applied: never, outcome: history.Fail, code: history.Throttled},
-		{name: "internal error", rule: clusters.Rule{Action: clusters.Answer, Code: history.Internal},
-			returns: 10 * ms, err: errServer, applied: never, outcome: history.Unknown, code: history.Internal},
-		{name: "the caller crashes between act and record", rule: clusters.Rule{Action: clusters.CrashCaller},
-			returns: never, applied: 5 * ms, outcome: history.Unknown, restarts: true},
-	} {
+	for _, c := range fateCases {
 		t.Run(c.name, func(t *testing.T) {
 			w := still(t)
 			hits := 0
@@ -371,5 +377,39 @@ func TestCallOfTheDeadGoesOn(t *testing.T) {
 	op := operations(w, history.Submit)[0]
 	if lives != 2 || op.Applied != history.OK || op.Return != 0 || op.Outcome != history.Unknown {
 		t.Errorf("%d lives, operation %+v", lives, op)
+	}
+}
+
+// TestTheDeadCallNobody: a deferred call of a process that was killed never leaves it.
+func TestTheDeadCallNobody(t *testing.T) {
+	w := still(t)
+	w.Go("p", func(ctx context.Context, p dispatcher.Ports) {
+		defer submitOne(ctx, p, "farewell")
+		p.Clock.Sleep(ctx, time.Hour)
+	})
+	w.At(time.Second, "crash", func() { w.Crash("p") })
+	run(t, w, time.Minute)
+	if calls := w.History().Operations; len(calls) > 0 {
+		t.Errorf("called after its death: %+v", calls)
+	}
+}
+
+// TestCallsAreGivenBack: after everything is over no call is held, whatever became of its caller.
+func TestCallsAreGivenBack(t *testing.T) {
+	w := still(t)
+	w.Intercept(clusters.Rule{Nth: 1, Action: clusters.Late, Delay: clusters.Fixed(3 * time.Second)})
+	w.Intercept(clusters.Rule{Nth: 1, Action: clusters.Slow, Delay: clusters.Fixed(100 * ms)})
+	for i := range 3 {
+		w.At(time.Duration(i)*ms, "go", func() {
+			w.Go("p", func(ctx context.Context, p dispatcher.Ports) { submitOne(ctx, p, "a") })
+		})
+	}
+	w.At(7*ms, "crash", func() { w.Crash("p") })
+	run(t, w, time.Minute)
+	if len(w.record.open) != 0 {
+		t.Errorf("%d of 3 calls are held", len(w.record.open))
+	}
+	if late := w.History().Meta.Limits.CallMax - w.config.Settings.CreateTimeout; late != 2*time.Second {
+		t.Errorf("the latest effect came %v after its caller's deadline, want 2s", late)
 	}
 }

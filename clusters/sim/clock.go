@@ -31,8 +31,10 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 
 // WithTimeout returns a context that ends d from now, by virtual time.
 func (c clock) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	k := c.process.world.kernel
-	b := &bound{Context: ctx, kernel: k, skew: c.process.skew, at: k.Now() + d}
+	w := c.process.world
+	k := w.kernel
+	b := w.newBound()
+	*b = bound{Context: ctx, kernel: k, skew: c.process.skew, at: k.Now() + d}
 	if outer := boundOf(ctx); outer != nil {
 		b.at = min(b.at, outer.at)
 	}
@@ -47,6 +49,16 @@ type bound struct {
 	at       time.Duration
 	skew     time.Duration
 	canceled bool
+}
+
+// newBound takes a context from a slab: there is one per call, and nobody tells when it is no longer referred to.
+func (c *Cluster) newBound() *bound {
+	if len(c.bounds) == 0 {
+		c.bounds = make([]bound, 64)
+	}
+	b := &c.bounds[0]
+	c.bounds = c.bounds[1:]
+	return b
 }
 
 type boundKey struct{}

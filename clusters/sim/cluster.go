@@ -37,6 +37,7 @@ type Cluster struct {
 	cuts     []cut
 	outages  int     // rules that take the whole API away
 	spare    []*call // to be used again
+	bounds   []bound // to be used
 	holders  map[string]dispatcher.InstanceID
 	runTimes map[string]time.Duration
 	counted  map[dispatcher.Ticket]bool // effects that count
@@ -128,4 +129,11 @@ func (c *Cluster) Events() uint64 { return c.kernel.Events() }
 func (c *Cluster) Close() error {
 	c.kernel.Close()
 	return nil
+}
+
+// Recycle closes the world and gives the memory of its history to the next one: who runs many seeds and is through
+// with the History of this one saves a good part of the time. Nobody may look at that History any more.
+func (c *Cluster) Recycle() {
+	c.kernel.Close()
+	c.record.recycle()
 }

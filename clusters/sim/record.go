@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/squall-chaos/squall/checker/history"
@@ -22,18 +23,35 @@ type record struct {
 	tasks      *history.Table
 	nodes      *history.Table
 	specs      []history.Spec // by task ID-1; shorter than tasks when the last were only mentioned
+	lateness   time.Duration  // the longest that an effect came after its caller's deadline
 
 	rows []row // by task ID-1
 	busy int   // rows that still need something
 }
 
 func newRecord(k *kernel.Kernel) *record {
-	return &record{
+	r := &record{
 		kernel:    k,
 		processes: history.NewTable(),
 		tasks:     history.NewTable(),
 		nodes:     history.NewTable(),
 	}
+	if used, ok := records.Get().(*record); ok {
+		r.operations, r.events, r.open = used.operations, used.events, used.open
+	}
+	return r
+}
+
+// records are those that simulations have given back: growing them anew is a good part of a short run.
+var records sync.Pool
+
+// recycle gives the memory of the record back.
+func (r *record) recycle() {
+	clear(r.operations)
+	clear(r.events)
+	clear(r.open[:cap(r.open)])
+	records.Put(&record{operations: r.operations[:0], events: r.events[:0], open: r.open[:0]})
+	r.operations, r.events, r.open = nil, nil, nil
 }
 
 func (r *record) next() history.Seq {
@@ -195,13 +213,15 @@ func (r *record) returned(c *call, err error) {
 
 // history is the record so far.
 func (r *record) history(c clusters.Config) *history.History {
+	limits := limitsOf(c.Settings)
+	limits.CallMax = c.Settings.CreateTimeout + r.lateness
 	tasks := r.tasks.Names()
 	if n := len(tasks); n > len(r.specs) {
 		r.specs = append(r.specs, make([]history.Spec, n-len(r.specs))...)
 	}
 	return &history.History{
 		Meta: history.Meta{
-			Dispatcher: c.System.Name, World: "sim", Seed: c.Seed, TraceHash: r.kernel.Hash(), Limits: limitsOf(c.Settings),
+			Dispatcher: c.System.Name, World: "sim", Seed: c.Seed, TraceHash: r.kernel.Hash(), Limits: limits,
 		},
 		Processes:  r.processes.Names(),
 		Tasks:      tasks,
@@ -219,7 +239,6 @@ func limitsOf(s dispatcher.Settings) history.Limits {
 		Tick: s.Tick, RecoveryGrace: s.RecoveryGrace, RecoverInterval: s.RecoverInterval,
 		CreateTimeout: s.CreateTimeout, PodGrace: s.PodGrace,
 		Handover: s.LeaseTTL + 2*s.RetryPeriod,
-		CallMax:  s.CreateTimeout,
 	}
 }
 

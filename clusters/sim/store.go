@@ -25,14 +25,12 @@ func (s store) call(verb history.Verb, task dispatcher.TaskID) (*call, *history.
 
 // value makes a call that answers with a T. A lost reply must not leak it.
 func value[T any](ctx context.Context, c *call, do func(*call) (T, error)) (T, error) {
-	var answer, none T
-	if err := c.wait(ctx, func(c *call) (err error) {
-		answer, err = do(c)
-		return err
-	}); err != nil {
+	a := &answered[T]{do: do}
+	if err := c.wait(ctx, a); err != nil {
+		var none T
 		return none, err
 	}
-	return answer, nil
+	return a.answer, nil
 }
 
 // task makes a call that answers with a row.
@@ -178,26 +176,16 @@ func (s store) show(verb history.Verb, k dispatcher.Ticket, detail string) *call
 	return c
 }
 
-// The workers' methods wait; the worker model calls the same effects back unless a planted defect stands between.
+// The workers' methods wait; the worker model has the same effects call it back unless a planted defect stands between.
 
 func (s store) Start(ctx context.Context, k dispatcher.Ticket) (dispatcher.Task, error) {
-	var t dispatcher.Task
-	err := s.show(history.Start, k, string(k.Workload)).wait(ctx, func(c *call) error { return c.startWork(k, &t) })
-	if err != nil {
-		return dispatcher.Task{}, err
-	}
-	return t, nil
+	return value(ctx, s.show(history.Start, k, string(k.Workload)), func(c *call) (dispatcher.Task, error) { return c.startWork(k) })
 }
 
 func (s store) Heartbeat(ctx context.Context, k dispatcher.Ticket) error {
-	return s.show(history.Heartbeat, k, "").wait(ctx, func(c *call) error { return s.server().Heartbeat(background, k) })
+	return s.show(history.Heartbeat, k, "").wait(ctx, acknowledged(func(*call) error { return s.server().Heartbeat(background, k) }))
 }
 
 func (s store) Finish(ctx context.Context, k dispatcher.Ticket, r dispatcher.Result) (dispatcher.Task, error) {
-	var t dispatcher.Task
-	err := s.show(history.Finish, k, string(r)).wait(ctx, func(c *call) error { return c.finishWork(k, r, &t) })
-	if err != nil {
-		return dispatcher.Task{}, err
-	}
-	return t, nil
+	return value(ctx, s.show(history.Finish, k, string(r)), func(c *call) (dispatcher.Task, error) { return c.finishWork(k, r) })
 }

@@ -112,8 +112,8 @@ func (w *worker) observe(kind history.Kind, detail string) {
 		Token: uint64(w.ticket.Token), Object: string(w.ticket.Workload), Detail: detail})
 }
 
-// answered tells whether the server has spoken; if not it pays to ask again.
-func answered(err error) bool {
+// spoken tells whether the server has spoken; if not it pays to ask again.
+func spoken(err error) bool {
 	return dispatcher.Definite(err) && !errors.Is(err, dispatcher.ErrUnavailable) && !errors.Is(err, dispatcher.ErrThrottled)
 }
 
@@ -131,7 +131,7 @@ func (w *worker) askToStart() {
 		switch {
 		case err == nil:
 			w.begin(sent)
-		case answered(err):
+		case spoken(err):
 			w.exit(exitSuperseded, "")
 		case w.now()+retryAfter-w.beganAt >= w.startPatience():
 			w.exit(exitFailed, "")
@@ -203,7 +203,7 @@ func (w *worker) finish(r dispatcher.Result) {
 			w.exit(exitDone, "")
 		case err == nil:
 			w.exit(exitFailed, "")
-		case answered(err):
+		case spoken(err):
 			w.exit(exitSuperseded, "")
 		default:
 			w.again(func() { w.finish(r) })
@@ -219,7 +219,7 @@ func (w *worker) heartbeat() {
 		switch {
 		case err == nil:
 			w.provenAt = max(w.provenAt, sent)
-		case !answered(err):
+		case !spoken(err):
 			next = retryAfter
 		case w.finishing:
 			return

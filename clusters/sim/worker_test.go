@@ -50,93 +50,105 @@ func truth(w *Cluster) string {
 	return strings.Join(all, ", ")
 }
 
-// TestWorker is each behaviour of the worker model. Settings are those of b0, http_timeout 540 s, but with
-// heartbeats every 10 s and a lease of 40 s. The container starts at 0 s, its first call takes effect 5 ms later.
+// workerCase is one behaviour of the worker: what it is told to do, what strikes, and the truth that follows.
+type workerCase struct {
+	name    string
+	work    dispatcher.Work
+	attempt int
+	change  func(*clusters.Config)
+	fault   func(*Cluster)
+	want    string
+}
+
+const s = time.Second
+
+// cut severs the worker's node from the database for a while.
+func cutStore(from, to time.Duration) func(w *Cluster) {
+	return func(w *Cluster) {
+		w.At(from, "cut", func() { w.CutNode("od-1", clusters.Store) })
+		w.At(to, "join", func() { w.JoinNode("od-1", clusters.Store) })
+	}
+}
+
+func at(d time.Duration, fn func(w *Cluster)) func(w *Cluster) {
+	return func(w *Cluster) { w.At(d, "fault", func() { fn(w) }) }
+}
+
+func ruled(r clusters.Rule) func(w *Cluster) { return func(w *Cluster) { w.Intercept(r) } }
+
+func cancel(w *Cluster) { w.database.Cancel(background, "t1") }
+
+func evict(w *Cluster) { w.EvictPod("t1") }
+
+func noHeartbeats(c *clusters.Config) { c.Settings.HeartbeatInterval, c.Settings.WorkerLease = 0, 0 }
+
+// Settings are those of b0, http_timeout 540 s, but with heartbeats every 10 s and a lease of 40 s. The container starts
+// at 0 s, its first call takes effect 5 ms later.
+var workerCases = []workerCase{
+	{name: "success", work: dispatcher.Work{Run: 60 * s}, want: "0 work, 60 counted, 60 end, 60 exit 0"},
+	{name: "instant success", work: dispatcher.Work{}, want: "0 work, 0 counted, 0 end, 0 exit 0"},
+	{name: "failure", work: dispatcher.Work{Run: 60 * s, FailUntil: 1}, want: "0 work, 60 end, 60 exit 1"},
+	{name: "failure is over", work: dispatcher.Work{Run: 60 * s, FailUntil: 1}, attempt: 2, want: "0 work, 60 counted, 60 end, 60 exit 0"},
+	{name: "no result", work: dispatcher.Work{Run: 60 * s, NoResult: true}, want: "0 work, 60 end, 60 exit 0"},
+	{name: "crash", work: dispatcher.Work{Run: 60 * s, CrashAt: 20 * s}, want: "0 work, 20 end, 20 exit 137"},
+	{name: "crash planned for after the end", work: dispatcher.Work{Run: 60 * s, CrashAt: 70 * s}, want: "0 work, 60 counted, 60 end, 60 exit 0"},
+	{name: "hangs until the kubelet's deadline", work: dispatcher.Work{Hang: true}, want: "0 work, 601 end, 601 exit 143"},
+	{name: "HTTP timeout", work: dispatcher.Work{Run: 900 * s}, want: "0 work, 540 end, 540 exit 1"},
+	{name: "step timeout, shorter by mistake", work: dispatcher.Work{Run: 900 * s},
+		change: func(c *clusters.Config) { c.Settings.StepTimeout = 100 * s }, want: "0 work, 100 end, 100 exit 1"},
+	{name: "ignores timeouts, and so meets the deadline", work: dispatcher.Work{Run: 900 * s, IgnoreTimeouts: true, IgnoreTerm: true},
+		want: "0 work, 630 killed, 630 end"},
+	{name: "run time of a fault", work: dispatcher.Work{Run: 60 * s}, fault: func(w *Cluster) { w.SetRunTime("t1", 90*s) },
+		want: "0 work, 90 counted, 90 end, 90 exit 0"},
+	{name: "run time restored", work: dispatcher.Work{Run: 60 * s}, fault: func(w *Cluster) { w.SetRunTime("t1", 90*s); w.SetRunTime("t1", 0) },
+		want: "0 work, 60 counted, 60 end, 60 exit 0"},
+
+	{name: "refused at the start", work: dispatcher.Work{Run: 60 * s}, fault: cancel, want: "0 exit 3"},
+	{name: "store unreachable at first", work: dispatcher.Work{Run: 60 * s}, fault: cutStore(0, 12*s), want: "12 work, 72 counted, 72 end, 72 exit 0"},
+	{name: "store refuses connections at first", work: dispatcher.Work{Run: 60 * s},
+		fault: func(w *Cluster) {
+			w.At(12*s, "heal", w.Intercept(clusters.Rule{Port: clusters.Store, Action: clusters.Refuse}))
+		},
+		want: "12 work, 72 counted, 72 end, 72 exit 0"},
+	{name: "store unreachable for a lease", work: dispatcher.Work{Run: 60 * s}, fault: cutStore(0, 900*s), want: "41 exit 1"},
+	{name: "store unreachable for the start timeout", work: dispatcher.Work{Run: 60 * s}, change: noHeartbeats, fault: cutStore(0, 900*s), want: "299 exit 1"},
+	{name: "the accepted start's reply is lost", work: dispatcher.Work{Run: 60 * s},
+		fault: ruled(clusters.Rule{Verb: history.Start, Nth: 1, Action: clusters.LoseReply}), want: "0 work, 66 counted, 66 end, 66 exit 0"},
+
+	{name: "short cut", work: dispatcher.Work{Run: 60 * s}, fault: cutStore(15*s, 40*s), want: "0 work, 60 counted, 60 end, 60 exit 0"},
+	{name: "fences itself a lease after the last sign of life", work: dispatcher.Work{Run: 300 * s}, fault: cutStore(15*s, 900*s),
+		want: "0 work, 50 end, 50 lease over"},
+	{name: "the lease counts from the sending", work: dispatcher.Work{Run: 300 * s},
+		fault: ruled(clusters.Rule{Verb: history.Heartbeat, Action: clusters.LoseReply}), want: "0 work, 40 end, 40 lease over"},
+	{name: "cannot fence itself", work: dispatcher.Work{Run: 300 * s, IgnoreFence: true}, fault: cutStore(15*s, 900*s), want: "0 work, 601 end, 601 exit 143"},
+	{name: "no heartbeats, no fence", work: dispatcher.Work{Run: 300 * s}, change: noHeartbeats, fault: cutStore(15*s, 250*s),
+		want: "0 work, 300 counted, 300 end, 300 exit 0"},
+	{name: "stops when it is superseded", work: dispatcher.Work{Run: 300 * s}, fault: at(35*s, cancel), want: "0 work, 40 end, 40 exit 3"},
+	{name: "superseded and cannot stop", work: dispatcher.Work{Run: 300 * s, IgnoreFence: true}, fault: at(35*s, cancel),
+		want: "0 work, 300 refused, 300 end, 300 exit 3"},
+
+	{name: "hands in its result again and again", work: dispatcher.Work{Run: 60 * s}, fault: cutStore(58*s, 75*s), want: "0 work, 78 counted, 78 end, 78 exit 0"},
+	{name: "the accepted result's reply is lost", work: dispatcher.Work{Run: 60 * s},
+		fault: ruled(clusters.Rule{Verb: history.Finish, Nth: 1, Action: clusters.LoseReply}), want: "0 work, 60 counted, 66 end, 66 exit 0"},
+	{name: "the result is applied after the worker's death", work: dispatcher.Work{Run: 60 * s}, change: noHeartbeats,
+		fault: func(w *Cluster) {
+			w.Intercept(clusters.Rule{Verb: history.Finish, Nth: 1, Action: clusters.Late, Delay: clusters.Fixed(20 * s)})
+			w.At(61*s, "kill", func() { w.KillContainer("t1") })
+		},
+		want: "0 work, 61 exit 137, 61 end, 80 counted"},
+	{name: "crash between the commit and its reply", work: dispatcher.Work{Run: 60 * s},
+		fault: ruled(clusters.Rule{Verb: history.Finish, Nth: 1, Action: clusters.CrashCaller}), want: "0 work, 60 counted, 60 end, 60 crashed"},
+
+	{name: "heeds SIGTERM", work: dispatcher.Work{Run: 60 * s}, fault: at(20*s, evict), want: "0 work, 21 end, 21 exit 143"},
+	{name: "ignores SIGTERM", work: dispatcher.Work{Run: 60 * s, IgnoreTerm: true}, fault: at(20*s, evict), want: "0 work, 50 killed, 50 end"},
+	{name: "its last word while it ignores SIGTERM", work: dispatcher.Work{Run: 30 * s, IgnoreTerm: true}, fault: at(20*s, evict),
+		want: "0 work, 30 counted, 30 end, 30 exit 0"},
+	{name: "killed", work: dispatcher.Work{Run: 60 * s}, fault: at(20*s, func(w *Cluster) { w.KillContainer("t1") }), want: "0 work, 20 exit 137, 20 end"},
+	{name: "machine off", work: dispatcher.Work{Run: 60 * s}, fault: at(20*s, func(w *Cluster) { w.KillNode("od-1") }), want: "0 work, 20 killed, 20 end"},
+}
+
 func TestWorker(t *testing.T) {
-	const s = time.Second
-	cut := func(at, join time.Duration) func(w *Cluster) {
-		return func(w *Cluster) {
-			w.At(at, "cut", func() { w.CutNode("od-1", clusters.Store) })
-			w.At(join, "join", func() { w.JoinNode("od-1", clusters.Store) })
-		}
-	}
-	at := func(d time.Duration, fn func(w *Cluster)) func(w *Cluster) {
-		return func(w *Cluster) { w.At(d, "fault", func() { fn(w) }) }
-	}
-	rule := func(r clusters.Rule) func(w *Cluster) { return func(w *Cluster) { w.Intercept(r) } }
-	cancel := func(w *Cluster) { w.database.Cancel(background, "t1") }
-	evict := func(w *Cluster) { w.EvictPod("t1") }
-	noHeartbeats := func(c *clusters.Config) { c.Settings.HeartbeatInterval, c.Settings.WorkerLease = 0, 0 }
-
-	for _, c := range []struct {
-		name    string
-		work    dispatcher.Work
-		attempt int
-		change  func(*clusters.Config)
-		fault   func(*Cluster)
-		want    string
-	}{
-		{name: "success", work: dispatcher.Work{Run: 60 * s}, want: "0 work, 60 counted, 60 end, 60 exit 0"},
-		{name: "instant success", work: dispatcher.Work{}, want: "0 work, 0 counted, 0 end, 0 exit 0"},
-		{name: "failure", work: dispatcher.Work{Run: 60 * s, FailUntil: 1}, want: "0 work, 60 end, 60 exit 1"},
-		{name: "failure is over", work: dispatcher.Work{Run: 60 * s, FailUntil: 1}, attempt: 2, want: "0 work, 60 counted, 60 end, 60 exit 0"},
-		{name: "no result", work: dispatcher.Work{Run: 60 * s, NoResult: true}, want: "0 work, 60 end, 60 exit 0"},
-		{name: "crash", work: dispatcher.Work{Run: 60 * s, CrashAt: 20 * s}, want: "0 work, 20 end, 20 exit 137"},
-		{name: "crash planned for after the end", work: dispatcher.Work{Run: 60 * s, CrashAt: 70 * s}, want: "0 work, 60 counted, 60 end, 60 exit 0"},
-		{name: "hangs until the kubelet's deadline", work: dispatcher.Work{Hang: true}, want: "0 work, 601 end, 601 exit 143"},
-		{name: "HTTP timeout", work: dispatcher.Work{Run: 900 * s}, want: "0 work, 540 end, 540 exit 1"},
-		{name: "step timeout, shorter by mistake", work: dispatcher.Work{Run: 900 * s},
-			change: func(c *clusters.Config) { c.Settings.StepTimeout = 100 * s }, want: "0 work, 100 end, 100 exit 1"},
-		{name: "ignores timeouts, and so meets the deadline", work: dispatcher.Work{Run: 900 * s, IgnoreTimeouts: true, IgnoreTerm: true},
-			want: "0 work, 630 killed, 630 end"},
-		{name: "run time of a fault", work: dispatcher.Work{Run: 60 * s}, fault: func(w *Cluster) { w.SetRunTime("t1", 90*s) },
-			want: "0 work, 90 counted, 90 end, 90 exit 0"},
-		{name: "run time restored", work: dispatcher.Work{Run: 60 * s}, fault: func(w *Cluster) { w.SetRunTime("t1", 90*s); w.SetRunTime("t1", 0) },
-			want: "0 work, 60 counted, 60 end, 60 exit 0"},
-
-		{name: "refused at the start", work: dispatcher.Work{Run: 60 * s}, fault: cancel, want: "0 exit 3"},
-		{name: "store unreachable at first", work: dispatcher.Work{Run: 60 * s}, fault: cut(0, 12*s), want: "12 work, 72 counted, 72 end, 72 exit 0"},
-		{name: "store refuses connections at first", work: dispatcher.Work{Run: 60 * s},
-			fault: func(w *Cluster) {
-				w.At(12*s, "heal", w.Intercept(clusters.Rule{Port: clusters.Store, Action: clusters.Refuse}))
-			},
-			want: "12 work, 72 counted, 72 end, 72 exit 0"},
-		{name: "store unreachable for a lease", work: dispatcher.Work{Run: 60 * s}, fault: cut(0, 900*s), want: "41 exit 1"},
-		{name: "store unreachable for the start timeout", work: dispatcher.Work{Run: 60 * s}, change: noHeartbeats, fault: cut(0, 900*s), want: "299 exit 1"},
-		{name: "the accepted start's reply is lost", work: dispatcher.Work{Run: 60 * s},
-			fault: rule(clusters.Rule{Verb: history.Start, Nth: 1, Action: clusters.LoseReply}), want: "0 work, 66 counted, 66 end, 66 exit 0"},
-
-		{name: "short cut", work: dispatcher.Work{Run: 60 * s}, fault: cut(15*s, 40*s), want: "0 work, 60 counted, 60 end, 60 exit 0"},
-		{name: "fences itself a lease after the last sign of life", work: dispatcher.Work{Run: 300 * s}, fault: cut(15*s, 900*s),
-			want: "0 work, 50 end, 50 lease over"},
-		{name: "the lease counts from the sending", work: dispatcher.Work{Run: 300 * s},
-			fault: rule(clusters.Rule{Verb: history.Heartbeat, Action: clusters.LoseReply}), want: "0 work, 40 end, 40 lease over"},
-		{name: "cannot fence itself", work: dispatcher.Work{Run: 300 * s, IgnoreFence: true}, fault: cut(15*s, 900*s), want: "0 work, 601 end, 601 exit 143"},
-		{name: "no heartbeats, no fence", work: dispatcher.Work{Run: 300 * s}, change: noHeartbeats, fault: cut(15*s, 250*s),
-			want: "0 work, 300 counted, 300 end, 300 exit 0"},
-		{name: "stops when it is superseded", work: dispatcher.Work{Run: 300 * s}, fault: at(35*s, cancel), want: "0 work, 40 end, 40 exit 3"},
-		{name: "superseded and cannot stop", work: dispatcher.Work{Run: 300 * s, IgnoreFence: true}, fault: at(35*s, cancel),
-			want: "0 work, 300 refused, 300 end, 300 exit 3"},
-
-		{name: "hands in its result again and again", work: dispatcher.Work{Run: 60 * s}, fault: cut(58*s, 75*s), want: "0 work, 78 counted, 78 end, 78 exit 0"},
-		{name: "the accepted result's reply is lost", work: dispatcher.Work{Run: 60 * s},
-			fault: rule(clusters.Rule{Verb: history.Finish, Nth: 1, Action: clusters.LoseReply}), want: "0 work, 60 counted, 66 end, 66 exit 0"},
-		{name: "the result is applied after the worker's death", work: dispatcher.Work{Run: 60 * s}, change: noHeartbeats,
-			fault: func(w *Cluster) {
-				w.Intercept(clusters.Rule{Verb: history.Finish, Nth: 1, Action: clusters.Late, Delay: clusters.Fixed(20 * s)})
-				w.At(61*s, "kill", func() { w.KillContainer("t1") })
-			},
-			want: "0 work, 61 exit 137, 61 end, 80 counted"},
-		{name: "crash between the commit and its reply", work: dispatcher.Work{Run: 60 * s},
-			fault: rule(clusters.Rule{Verb: history.Finish, Nth: 1, Action: clusters.CrashCaller}), want: "0 work, 60 counted, 60 end, 60 crashed"},
-
-		{name: "heeds SIGTERM", work: dispatcher.Work{Run: 60 * s}, fault: at(20*s, evict), want: "0 work, 21 end, 21 exit 143"},
-		{name: "ignores SIGTERM", work: dispatcher.Work{Run: 60 * s, IgnoreTerm: true}, fault: at(20*s, evict), want: "0 work, 50 killed, 50 end"},
-		{name: "its last word while it ignores SIGTERM", work: dispatcher.Work{Run: 30 * s, IgnoreTerm: true}, fault: at(20*s, evict),
-			want: "0 work, 30 counted, 30 end, 30 exit 0"},
-		{name: "killed", work: dispatcher.Work{Run: 60 * s}, fault: at(20*s, func(w *Cluster) { w.KillContainer("t1") }), want: "0 work, 20 exit 137, 20 end"},
-		{name: "machine off", work: dispatcher.Work{Run: 60 * s}, fault: at(20*s, func(w *Cluster) { w.KillNode("od-1") }), want: "0 work, 20 killed, 20 end"},
-	} {
+	for _, c := range workerCases {
 		t.Run(c.name, func(t *testing.T) {
 			w := still(t, func(k *clusters.Config) {
 				k.Settings.HeartbeatInterval, k.Settings.WorkerLease = 10*s, 40*s

@@ -30,22 +30,20 @@ type directPort struct{ worker *worker }
 
 func (p directPort) start(done func(error)) {
 	w := p.worker
-	var t dispatcher.Task
-	store{&w.caller}.show(history.Start, w.ticket, string(w.ticket.Workload)).
-		start(w.settings.StoreTimeout, func(c *call) error { return c.startWork(w.ticket, &t) }, done)
+	store{&w.caller}.show(history.Start, w.ticket, string(w.ticket.Workload)).start(w.settings.StoreTimeout,
+		acknowledged(func(c *call) error { _, err := c.startWork(w.ticket); return err }), done)
 }
 
 func (p directPort) heartbeat(done func(error)) {
 	w := p.worker
-	store{&w.caller}.show(history.Heartbeat, w.ticket, "").
-		start(w.settings.StoreTimeout, func(c *call) error { return w.world.store.Heartbeat(background, w.ticket) }, done)
+	store{&w.caller}.show(history.Heartbeat, w.ticket, "").start(w.settings.StoreTimeout,
+		acknowledged(func(*call) error { return w.world.store.Heartbeat(background, w.ticket) }), done)
 }
 
 func (p directPort) finish(r dispatcher.Result, done func(error)) {
 	w := p.worker
-	var t dispatcher.Task
-	store{&w.caller}.show(history.Finish, w.ticket, string(r)).
-		start(w.settings.StoreTimeout, func(c *call) error { return c.finishWork(w.ticket, r, &t) }, done)
+	store{&w.caller}.show(history.Finish, w.ticket, string(r)).start(w.settings.StoreTimeout,
+		acknowledged(func(c *call) error { _, err := c.finishWork(w.ticket, r); return err }), done)
 }
 
 func (directPort) kill() {}
@@ -98,30 +96,27 @@ func (p *hookedPort) kill() {
 }
 
 // startWork is the effect of Start: from here on the container executes the task.
-func (c *call) startWork(k dispatcher.Ticket, t *dispatcher.Task) error {
-	w := c.world
-	got, err := w.store.Start(background, k)
+func (c *call) startWork(k dispatcher.Ticket) (dispatcher.Task, error) {
+	t, err := c.world.store.Start(background, k)
 	if err != nil {
-		return err
+		return t, err
 	}
-	*t = got
-	c.see(t)
+	c.see(&t)
 	if c.by.worker != nil {
 		c.by.worker.execute()
 	}
-	return nil
+	return t, nil
 }
 
 // finishWork is the effect of Finish: a success that the store accepts counts, one time.
-func (c *call) finishWork(k dispatcher.Ticket, r dispatcher.Result, t *dispatcher.Task) error {
+func (c *call) finishWork(k dispatcher.Ticket, r dispatcher.Result) (dispatcher.Task, error) {
 	w := c.world
-	got, err := w.store.Finish(background, k, r)
+	t, err := w.store.Finish(background, k, r)
 	if err == nil {
-		*t = got
-		c.see(t)
+		c.see(&t)
 	}
 	if r != dispatcher.ResultSucceeded || w.counted[k] {
-		return err
+		return t, err
 	}
 	kind := history.EffectCounted
 	switch {
@@ -130,11 +125,11 @@ func (c *call) finishWork(k dispatcher.Ticket, r dispatcher.Result, t *dispatche
 	case dispatcher.Definite(err):
 		kind = history.EffectRefused
 	default:
-		return err
+		return t, err
 	}
 	w.record.event(history.Event{Kind: kind, Task: w.record.tasks.ID(string(k.ID)), Process: c.by.id,
 		Token: uint64(k.Token), Object: string(k.Workload)})
-	return err
+	return t, err
 }
 
 // ticketOf is the ticket with which the row's result was handed in.

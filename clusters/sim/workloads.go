@@ -50,13 +50,13 @@ func (a workloads) List(ctx context.Context, l dispatcher.List) (dispatcher.Work
 func (a workloads) Delete(ctx context.Context, name string, uid dispatcher.UID, force bool) error {
 	c, op := a.call(history.Delete, name)
 	op.Detail = string(uid)
-	return c.wait(ctx, func(*call) error { return a.by.world.kube.Delete(name, uid, force) })
+	return c.wait(ctx, acknowledged(func(*call) error { return a.by.world.kube.Delete(name, uid, force) }))
 }
 
 func (a workloads) Release(ctx context.Context, name string, uid dispatcher.UID) error {
 	c, op := a.call(history.Release, name)
 	op.Detail = string(uid)
-	return c.wait(ctx, func(*call) error { return a.by.world.kube.Release(name, uid) })
+	return c.wait(ctx, acknowledged(func(*call) error { return a.by.world.kube.Release(name, uid) }))
 }
 
 func (a workloads) NodeExists(ctx context.Context, node string) (bool, error) {

@@ -50,6 +50,13 @@ func (p *Process) Name() string { return p.name }
 // Alive tells whether the process has not ended.
 func (p *Process) Alive() bool { return !p.ended }
 
+// Live unwinds the process if it was killed: its deferred calls must not reach out to the world.
+func (p *Process) Live() {
+	if p.killed {
+		panic(killed{})
+	}
+}
+
 // Park gives way until a Wake of this process comes up, and returns the value of that Wake.
 // It must be called by the process itself.
 func (p *Process) Park() any {
