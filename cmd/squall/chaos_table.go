@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/squall-chaos/squall/checker"
+)
+
+// trialTable prints the suite line by line, as trials end.
+type trialTable struct {
+	trials       []trial
+	ink          ink
+	verbose      bool
+	shown        bool // a person reads it
+	quiet        bool
+	names, those int // widths of columns
+}
+
+func newTrialTable(trials []trial, c *console, text bool) *trialTable {
+	t := &trialTable{trials: trials, ink: c.outInk(), shown: text, verbose: c.verbose, quiet: c.quiet}
+	for _, x := range trials {
+		t.names = max(t.names, len(x.job.scenario.Name))
+		t.those = max(t.those, len(x.job.system.Name))
+	}
+	return t
+}
+
+// plan lists the trials without running them.
+func (t *trialTable) plan(w io.Writer) error {
+	for _, x := range t.trials {
+		if _, err := fmt.Fprintf(w, "%-9s  %-*s  %-*s  %s\n", x.part, t.names, x.job.scenario.Name, t.those, x.job.system.Name, x.job.seedWords()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trialTable) begin(w io.Writer) {
+	if t.shown && !t.quiet {
+		t.line(w, "", t.ink.faint, "PART", "SCENARIO", "DISPATCHER", "SEEDS", "TIME", "VERDICT")
+	}
+}
+
+func (t *trialTable) row(w io.Writer, x trial, o outcome) {
+	ok := x.asMeant(o)
+	if !t.shown || t.quiet && ok {
+		return
+	}
+	sign := t.ink.good("✓")
+	if !ok {
+		sign = t.ink.bad("✗")
+	}
+	plain := func(s string) string { return s }
+	t.line(w, sign, plain, string(x.part), x.job.scenario.Name, x.job.system.Name, fmt.Sprint(o.tally.Seeds),
+		fmt.Sprintf("%.2fs", o.tally.Wall.Seconds()), t.came(x, o))
+	if ok {
+		return
+	}
+	for _, line := range x.complaints(o) {
+		fmt.Fprintf(w, "    %s\n", indented(line))
+	}
+}
+
+func (t *trialTable) line(w io.Writer, sign string, paint func(string) string, cells ...string) {
+	if sign == "" {
+		sign = " "
+	}
+	fmt.Fprintln(w, strings.TrimRight(sign+" "+paint(fmt.Sprintf("%-9s  %-*s  %-*s  %5s  %7s  ", cells[0], t.names, cells[1],
+		t.those, cells[2], cells[3], cells[4]))+paint(cells[5]), " "))
+}
+
+// came says what a trial came to.
+func (t *trialTable) came(x trial, o outcome) string {
+	switch {
+	case o.failed != nil:
+		return t.ink.warn("failure of the harness")
+	case x.part == partDefect && x.found(o):
+		return fmt.Sprintf("found: %s under seed %d", strings.Join(violated(o), ", "), o.shown.Seed)
+	case x.part == partDefect:
+		return t.ink.bad("not found")
+	case o.tally.Verdict == checker.Invalid:
+		return "invalid: " + strings.Join(violated(o), ", ")
+	}
+	return o.tally.Verdict.String()
+}
+
+// violated names the invariants that were, the gravest first.
+func violated(o outcome) []string {
+	var names []string
+	for _, name := range checker.Names() {
+		if o.tally.Violations[name] > 0 && !slices.Contains(o.job.scenario.Expect.Tolerate, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// complaints say why a trial did not come out as it must.
+func (x trial) complaints(o outcome) []string {
+	switch {
+	case o.failed != nil:
+		return []string{o.failed.Error()}
+	case x.part == partDefect:
+		return []string{fmt.Sprintf("%s must be seen within %s", strings.Join(x.defect.Breaks, " or "), count(x.defect.Seeds, "seed", "seeds"))}
+	}
+	lines := slices.Clone(o.tally.Unmet)
+	if len(o.tally.Invalid) > 0 {
+		lines = append(lines, "invalid seeds: "+someSeeds(o.tally.Invalid))
+	}
+	if o.bundle != "" {
+		lines = append(lines, "replay: squall replay "+shellWord(o.bundle))
+	}
+	return lines
+}
+

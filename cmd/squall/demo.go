@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/squall-chaos/squall/checker"
+)
+
+// What the demo shows.
+const (
+	demoScenario   = "demo"
+	demoDispatcher = "naive"
+	demoSeeds      = 20 // the failure is there within this many
+)
+
+func newDemoCommand(c *console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "See a dispatcher fail on purpose, and why",
+		Long: `Run a scenario against a dispatcher with well-known mistakes, and explain the failure. It takes a few seconds and needs
+nothing but this program. The status is 1, as of any run that is invalid.`,
+		Example: "  squall demo",
+		Args:    none,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, c) },
+	}
+}
+
+func runDemo(cmd *cobra.Command, c *console) error {
+	f := runFlags{world: "sim", dispatcher: demoDispatcher, seeds: demoSeeds, from: 1}
+	jobs, err := f.jobs(cmd, []string{demoScenario})
+	if err != nil {
+		return err
+	}
+	if err := writable(c.dir); err != nil {
+		return usage("--dir: %w", err)
+	}
+	j := jobs[0]
+	i := c.outInk()
+	fmt.Fprintf(c.out, "%s\n\n", i.bold("Squall demo"))
+	fmt.Fprintf(c.out, "  scenario    %s\n", j.scenario.Summary)
+	fmt.Fprintf(c.out, "  dispatcher  %s: %s\n\n", j.system.Name, j.system.Summary)
+	p := performance{console: c, workers: f.workerCount(), keepAll: true, progress: c.begin("seeds", j.count)}
+	o := p.perform(cmd.Context(), j)
+	p.progress.end()
+	r := results{outcomes: []outcome{o}, interrupted: cmd.Context().Err() != nil}
+	if o.failed != nil || r.interrupted {
+		return r.ending()
+	}
+	if o.shown.Verdict != checker.Invalid {
+		return broken(fmt.Errorf("the demo's dispatcher was not seen to fail under any of %d seeds", demoSeeds))
+	}
+	o.printDemo(c)
+	c.close(r, []output{{format: formatText}})
+	return r.ending()
+}
+
+func (o outcome) printDemo(c *console) {
+	i := c.outInk()
+	run := runOf(o.job, *o.shown, o.contrast)
+	first := o.shown.Fatal()[0]
+	fmt.Fprintf(c.out, "%s  %s under seed %d (%d of %d seeds are invalid)\n\n", i.verdict(o.verdict()), i.bold(first.Invariant),
+		o.shown.Seed, len(o.tally.Invalid), o.tally.Seeds)
+	fmt.Fprintf(c.out, "  the promise    %s\n", wrapped(promiseOf(first.Invariant), 17))
+	fmt.Fprintf(c.out, "  what happened  %s\n\n", wrapped(run.Story(), 17))
+	printTimeline(c.out, run)
+	if o.contrast != nil {
+		fmt.Fprintf(c.out, "  the same seed with dispatcher %s: %s\n", o.contrast.Dispatcher, i.verdict(verdictOf(o.contrast.Verdict)))
+		fmt.Fprintf(c.out, "  %s\n", wrapped("It names the pod after the task, so that the API server refuses a second one; and when a reply is lost it "+
+			"reads by name before it decides.", 2))
+	}
+	fmt.Fprintf(c.out, "\nNext: open the report below in a browser; then `squall chaos` runs the whole suite, and `squall list` shows what is in it.\n\n")
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/faults"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+func newExplainCommand(c *console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain CODE|INVARIANT|FAULT|DISPATCHER",
+		Short: "Explain a name that Squall prints",
+		Long: "Explain the code of an error (SQ104), an invariant of a verdict (I1-overlap), a kind of fault (node-kill) or a\n" +
+			"dispatcher (naive).",
+		Example: "  squall explain I1-overlap",
+		Args:    exactly("name", "an error code (SQ104), an invariant (I1-overlap), a fault or a dispatcher"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := explanationOf(args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(c.out, text)
+			return err
+		},
+	}
+}
+
+func explanationOf(name string) (string, error) {
+	for _, explain := range []func(string) (string, bool){scenarios.Explain, explainInvariant, explainFault, explainDispatcher} {
+		if text, ok := explain(name); ok {
+			return text, nil
+		}
+	}
+	var known []string
+	for _, k := range faults.Kinds() {
+		known = append(known, string(k))
+	}
+	known = slices.Concat(scenarios.Codes(), checker.Names(), known, planted.Names())
+	return "", unknownName("name", name, known, "error codes, invariants, faults and dispatchers can be explained")
+}
+
+// explainInvariant says what an invariant promises, and where to see it broken.
+func explainInvariant(name string) (string, bool) {
+	for _, i := range checker.Invariants() {
+		if !strings.EqualFold(i.Name, name) {
+			continue
+		}
+		text := fmt.Sprintf("%s: %s\n\nIt is put to the test by: %s.", i.Name, i.Promise, i.Of)
+		for _, d := range planted.Defects() {
+			if slices.Contains(d.Breaks, i.Name) {
+				text += fmt.Sprintf("\n\nTo see it broken by %q (%s):\n\n    squall run %s --dispatcher %s --seeds %d",
+					d.System.Name, d.System.Summary, d.Scenario, d.System.Name, d.Seeds)
+				break
+			}
+		}
+		return text, true
+	}
+	return "", false
+}
+
+func explainFault(name string) (string, bool) {
+	kind := faults.Kind(strings.ToLower(name))
+	if kind.Does() == "" {
+		return "", false
+	}
+	text := fmt.Sprintf("%s (%s): %s", kind, kind.Family(), kind.Does())
+	must, may := kind.Fields()
+	if len(must) > 0 {
+		text += "\n\nIt needs: " + strings.Join(fieldWords(must), ", ") + "."
+	}
+	if len(may) > 0 {
+		text += "\n\nIt may have: " + strings.Join(fieldWords(may), ", ") + "."
+	}
+	return text, true
+}
+
+func explainDispatcher(name string) (string, bool) {
+	name = strings.ToLower(name)
+	if ref := planted.Reference(); ref.Name == name {
+		return ref.Name + ": " + ref.Summary, true
+	}
+	for _, d := range planted.Defects() {
+		if d.System.Name == name {
+			return fmt.Sprintf("%s: %s.\n\nIt breaks %s, found within %s of scenario %s:\n\n    squall run %s --dispatcher %s --seeds %d",
+				name, d.System.Summary, strings.Join(d.Breaks, " or "), count(d.Seeds, "seed", "seeds"), d.Scenario,
+				d.Scenario, name, d.Seeds), true
+		}
+	}
+	return "", false
+}
+
+// promiseOf is what the invariant promises.
+func promiseOf(name string) string {
+	for _, i := range checker.Invariants() {
+		if i.Name == name {
+			return i.Promise.Error()
+		}
+	}
+	return name
+}

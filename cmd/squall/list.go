@@ -1,0 +1,243 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/squall-chaos/squall/dispatcher"
+	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/faults"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+// listing is everything that names on the command line can mean.
+type listing struct {
+	Scenarios   []listedScenario   `json:"scenarios,omitempty"`
+	Dispatchers []listedDispatcher `json:"dispatchers,omitempty"`
+	Faults      []listedFault      `json:"faults,omitempty"`
+	Profiles    []listedProfile    `json:"profiles,omitempty"`
+	Worlds      []listedWorld      `json:"worlds,omitempty"`
+}
+
+type listedScenario struct {
+	Name      string            `json:"name"`
+	Family    string            `json:"family,omitempty"`
+	Summary   string            `json:"summary"`
+	Control   string            `json:"control,omitempty"`
+	Incidents []string          `json:"incidents,omitempty"`
+	Expect    map[string]string `json:"expect"` // verdict by dispatcher
+}
+
+type listedDispatcher struct {
+	Name     string   `json:"name"`
+	Summary  string   `json:"summary"`
+	Scenario string   `json:"shown_by,omitempty"` // the scenario under whose seeds the defect shows
+	Seeds    int      `json:"within_seeds,omitempty"`
+	Breaks   []string `json:"breaks,omitempty"`
+}
+
+type listedFault struct {
+	Kind   string   `json:"kind"`
+	Family string   `json:"family"`
+	Does   string   `json:"does"`
+	Must   []string `json:"must,omitempty"` // fields that it needs
+	May    []string `json:"may,omitempty"`
+}
+
+type listedProfile struct {
+	Name  string `json:"name"`
+	Chain string `json:"chain"`
+}
+
+type listedWorld struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+}
+
+// listTopics are what `squall list` can be narrowed to.
+var listTopics = []string{"scenarios", "dispatchers", "faults", "profiles", "worlds"}
+
+func newListCommand(c *console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:       "list [" + strings.Join(listTopics, "|") + "]",
+		Short:     "List scenarios, dispatchers, faults, profiles and worlds",
+		Example:   "  squall list scenarios",
+		ValidArgs: listTopics,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("%s takes one topic, but got %d", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			l, err := list(args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(c.out, l)
+			}
+			return l.write(c.out, c.outInk())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func list(topics []string) (listing, error) {
+	var l listing
+	if len(topics) == 0 {
+		topics = listTopics
+	}
+	for _, topic := range topics {
+		switch topic {
+		case "scenarios":
+			l.Scenarios = listScenarios()
+		case "dispatchers":
+			l.Dispatchers = listDispatchers()
+		case "faults":
+			l.Faults = listFaults()
+		case "profiles":
+			l.Profiles = listProfiles()
+		case "worlds":
+			for _, w := range worldEntries {
+				l.Worlds = append(l.Worlds, listedWorld{w.name, w.summary})
+			}
+		default:
+			return listing{}, unknownName("topic", topic, listTopics, oneOf(listTopics))
+		}
+	}
+	return l, nil
+}
+
+func listScenarios() []listedScenario {
+	var all []listedScenario
+	for _, s := range scenarios.Library() {
+		one := listedScenario{Name: s.Name, Family: string(s.Family), Summary: s.Summary, Control: s.Control,
+			Incidents: s.Incidents, Expect: map[string]string{}}
+		for _, name := range planted.Names() {
+			if e := s.Expect.Of(name); e != nil {
+				one.Expect[name] = verdictWanted(e)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// verdictWanted is the verdict of an expectation; without one, valid is expected.
+func verdictWanted(e *scenarios.Expectation) string {
+	if e == nil || e.Verdict == "" {
+		return "valid"
+	}
+	return e.Verdict
+}
+
+func listDispatchers() []listedDispatcher {
+	ref := planted.Reference()
+	all := []listedDispatcher{{Name: ref.Name, Summary: ref.Summary}}
+	for _, d := range planted.Defects() {
+		all = append(all, listedDispatcher{Name: d.System.Name, Summary: d.System.Summary, Scenario: d.Scenario, Seeds: d.Seeds, Breaks: d.Breaks})
+	}
+	return all
+}
+
+func listFaults() []listedFault {
+	var all []listedFault
+	for _, k := range faults.Kinds() {
+		must, may := k.Fields()
+		all = append(all, listedFault{Kind: string(k), Family: string(k.Family()), Does: k.Does(), Must: fieldWords(must), May: fieldWords(may)})
+	}
+	return all
+}
+
+func fieldWords(fields []faults.Field) []string {
+	var words []string
+	for _, f := range fields {
+		words = append(words, string(f))
+	}
+	return words
+}
+
+func listProfiles() []listedProfile {
+	var all []listedProfile
+	for _, name := range dispatcher.Profiles() {
+		s, _ := dispatcher.Profile(name)
+		all = append(all, listedProfile{Name: name, Chain: fmt.Sprintf("http %s < step %s < workflow %s; tick %s; recovery grace %s",
+			short(s.HTTPTimeout), short(s.StepTimeout), short(s.WorkflowDeadline), short(s.Tick), short(s.RecoveryGrace))})
+	}
+	return all
+}
+
+// write prints the listing as tables.
+func (l listing) write(w io.Writer, i ink) error {
+	t := &tables{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), ink: i}
+	if len(l.Scenarios) > 0 {
+		t.head("SCENARIO", "FAMILY", "REFERENCE", "NAIVE", "INCIDENTS")
+		for _, s := range l.Scenarios {
+			t.row(s.Name, s.Family, s.Expect["reference"], s.Expect["naive"], strings.Join(s.Incidents, ", "))
+		}
+	}
+	if len(l.Dispatchers) > 0 {
+		t.head("DISPATCHER", "SHOWN BY", "WITHIN", "WHAT IT IS")
+		for _, d := range l.Dispatchers {
+			within := ""
+			if d.Seeds > 0 {
+				within = count(d.Seeds, "seed", "seeds")
+			}
+			t.row(d.Name, d.Scenario, within, d.Summary)
+		}
+	}
+	if len(l.Faults) > 0 {
+		t.head("FAULT", "FAMILY", "WHAT IT DOES")
+		for _, f := range l.Faults {
+			t.row(f.Kind, f.Family, f.Does)
+		}
+	}
+	if len(l.Profiles) > 0 {
+		t.head("PROFILE", "TIMEOUTS")
+		for _, p := range l.Profiles {
+			t.row(p.Name, p.Chain)
+		}
+	}
+	if len(l.Worlds) > 0 {
+		t.head("WORLD", "WHAT IT IS")
+		for _, x := range l.Worlds {
+			t.row(x.Name, x.Summary)
+		}
+	}
+	return t.w.Flush()
+}
+
+// tables writes tables one below the other, each with its own columns.
+type tables struct {
+	w     *tabwriter.Writer
+	ink   ink
+	begun bool
+}
+
+func (t *tables) head(cells ...string) {
+	if t.begun {
+		_ = t.w.Flush() // an error shows again at the end
+		fmt.Fprintln(t.w)
+	}
+	t.begun = true
+	t.row(cells...)
+}
+
+func (t *tables) row(cells ...string) {
+	fmt.Fprintln(t.w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+}

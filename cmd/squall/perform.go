@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/reports"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+// outcome is what became of a job.
+type outcome struct {
+	job   job
+	tally scenarios.Tally
+	// shown is the run worth reading, and bundle where it is kept: the only one, else the first invalid, else the first
+	// unknown one. Nil when all of many were valid.
+	shown  *scenarios.Result
+	bundle string
+	// contrast is what passes where the shown run does not.
+	contrast *scenarios.Result
+	// failed is a failure of the harness: of a run, of the bundle, or lost determinism.
+	failed error
+}
+
+// verdict is the job's; what differs from the expectation of a dispatcher that should pass is a finding as well.
+func (o outcome) verdict() reports.Verdict {
+	switch {
+	case o.failed != nil:
+		return reports.Broken
+	case o.tally.Verdict == checker.Invalid:
+		return reports.Invalid
+	case o.tally.Verdict != checker.Valid:
+		return reports.Unknown
+	case len(o.tally.Unmet) > 0:
+		return reports.Invalid
+	}
+	return reports.Valid
+}
+
+// performance is how jobs are run.
+type performance struct {
+	console  *console
+	progress *progress
+	workers  int
+	until    time.Time // no seed begins later; zero: no limit
+	// keepAll leaves a bundle of every job, valid or not.
+	keepAll bool
+}
+
+func (j job) options() scenarios.Options {
+	return scenarios.Options{System: j.system, World: j.world.open, Version: thisBuild().Version}
+}
+
+// perform runs a job and keeps the run that is worth reading.
+func (p performance) perform(ctx context.Context, j job) outcome {
+	if j.count == 1 && p.keepAll {
+		return p.single(ctx, j)
+	}
+	seeds := watch{progress: p.progress}
+	m := scenarios.Many{Options: j.options(), From: j.from, Count: j.count, Workers: p.workers, Until: p.until, Each: seeds.see}
+	o := outcome{job: j, tally: scenarios.Seeds(ctx, j.scenario, m)}
+	if len(o.tally.Failed) > 0 {
+		o.failed = o.tally.Failed[0]
+	}
+	switch first := o.tally.FirstInvalid; {
+	case first != nil:
+		o.keep(p, first.Seed, first.History.Meta.TraceHash, first.History)
+		first.History = nil // the bundle has it
+	case seeds.doubtful.seen:
+		o.keep(p, seeds.doubtful.seed, seeds.doubtful.hash, nil)
+	case p.keepAll && seeds.first.seen:
+		o.keep(p, seeds.first.seed, seeds.first.hash, nil)
+	}
+	return o
+}
+
+// watch follows the results of many seeds.
+type watch struct {
+	progress        *progress
+	first, doubtful trace
+}
+
+// trace is what one seed did.
+type trace struct {
+	seen bool
+	seed uint64
+	hash uint64
+}
+
+func (w *watch) see(r scenarios.Result) {
+	w.progress.step(r.Verdict == checker.Invalid)
+	if r.Err != nil || r.History == nil || r.Interrupted {
+		return
+	}
+	t := trace{true, r.Seed, r.History.Meta.TraceHash}
+	if !w.first.seen {
+		w.first = t
+	}
+	if !w.doubtful.seen && r.Verdict == checker.Unknown {
+		w.doubtful = t
+	}
+}
+
+// single runs one seed; its history is on disk before it is judged.
+func (p performance) single(ctx context.Context, j job) outcome {
+	o := outcome{job: j}
+	kept, err := newBundle(p.console.dir, j, j.from)
+	if err != nil {
+		o.failed = err
+		return o
+	}
+	options := j.options()
+	options.Record = kept.record
+	m := scenarios.Many{Options: options, From: j.from, Count: 1, Until: p.until, Each: func(r scenarios.Result) {
+		p.progress.step(r.Verdict == checker.Invalid)
+		o.shown = &r
+	}}
+	o.tally = scenarios.Seeds(ctx, j.scenario, m)
+	if len(o.tally.Failed) > 0 {
+		o.failed = o.tally.Failed[0]
+	}
+	o.finish(p, kept)
+	return o
+}
+
+// keep runs a seed again, with its history written before it is judged, and compares the traces: a simulation
+// in which the same seed does something else is broken. The first history, if it is still there, shows where.
+func (o *outcome) keep(p performance, seed, hash uint64, before *history.History) {
+	kept, err := newBundle(p.console.dir, o.job, seed)
+	if err != nil {
+		o.failed = err
+		return
+	}
+	options := o.job.options()
+	options.Seed, options.Record = seed, kept.record
+	again := scenarios.Run(context.Background(), o.job.scenario, options)
+	o.shown = &again
+	switch {
+	case again.Err != nil:
+		o.failed = again.Err
+	case again.History.Meta.TraceHash != hash:
+		o.failed = firstError(o.failed, undetermined(again.History, hash, before))
+	}
+	o.finish(p, kept)
+}
+
+func (o *outcome) finish(p performance, kept *bundle) {
+	if o.shown == nil { // interrupted before it began
+		kept.discard()
+		return
+	}
+	if o.shown.Verdict == checker.Invalid && o.shown.History != nil {
+		o.contrast = controlOf(o.job, o.shown.Seed)
+	}
+	dir, err := kept.finish(*o.shown, o.contrast)
+	o.bundle = dir
+	o.failed = firstError(o.failed, err)
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undetermined is the failure of a seed that did something else the second time.
+func undetermined(again *history.History, hash uint64, before *history.History) error {
+	m := again.Meta
+	text := ""
+	if before != nil {
+		text = "\n" + firstDifference(before, again)
+	}
+	return fmt.Errorf("determinism is lost: scenario %s, dispatcher %s, seed %d had trace hash %016x before, and now %016x%s",
+		m.Scenario, m.Dispatcher, m.Seed, hash, m.TraceHash, text)
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/squall-chaos/squall/dispatcher"
+	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+// runFlags are the flags of commands that run scenarios.
+type runFlags struct {
+	world      string
+	seed, from uint64
+	seeds      int
+	dispatcher string
+	profile    string
+	set        []string
+	unsafe     string
+	budget     time.Duration
+	workers    int
+	dryRun     bool
+	outputs    []string
+}
+
+func (f *runFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.world, "world", "sim", "where to run: "+strings.Join(worldNames(), ", "))
+	flags.Uint64Var(&f.seed, "seed", 0, "run this one seed")
+	flags.IntVar(&f.seeds, "seeds", 0, "run this many seeds (default: what the scenario asks for)")
+	flags.Uint64Var(&f.from, "from", 1, "the first of many seeds")
+	flags.StringVar(&f.dispatcher, "dispatcher", "", "the dispatcher under test (default: the scenario's, or reference)")
+	flags.StringVar(&f.profile, "profile", "", "settings to start from: "+strings.Join(dispatcher.Profiles(), ", "))
+	flags.StringArrayVar(&f.set, "set", nil, "change a setting, `name=value`; may be repeated")
+	flags.StringVar(&f.unsafe, "unsafe", "", "run settings that do not nest, for this `reason`")
+	flags.DurationVar(&f.budget, "budget", 0, "begin no seed after this much time")
+	f.addWorkers(cmd)
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan and run nothing")
+	addOutputFlag(cmd, &f.outputs)
+}
+
+func (f *runFlags) addWorkers(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.workers, "workers", 0, "seeds run side by side (default: one per processor)")
+}
+
+func (f *runFlags) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	switch {
+	case given("seed") && given("seeds"):
+		return usage("--seed runs one seed and --seeds many: give one of them")
+	case given("seed") && given("from"):
+		return usage("--from is the first of many seeds: it makes no sense with --seed")
+	case given("seeds") && f.seeds < 1:
+		return usage("--seeds %d: at least 1 seed must run", f.seeds)
+	case given("budget") && f.budget <= 0:
+		return usage("--budget %s: a budget is more than nothing", f.budget)
+	case given("workers") && f.workers < 1:
+		return usage("--workers %d: at least 1 worker must run", f.workers)
+	}
+	return nil
+}
+
+func (f *runFlags) workerCount() int {
+	if f.workers > 0 {
+		return f.workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// job is a scenario to run against a dispatcher under some seeds.
+type job struct {
+	scenario *scenarios.Scenario
+	text     []byte // the scenario's file
+	system   dispatcher.System
+	world    worldEntry
+	from     uint64
+	count    int
+}
+
+func (j job) endless() bool { return j.count == endless }
+
+// endless is a number of seeds that no budget gets to.
+const endless = math.MaxInt32
+
+// jobs turns arguments and flags into what is to be run. Whatever is wrong is found here, before anything starts.
+func (f *runFlags) jobs(cmd *cobra.Command, names []string) ([]job, error) {
+	if err := f.check(cmd); err != nil {
+		return nil, err
+	}
+	world, err := findWorld(f.world)
+	if err != nil {
+		return nil, err
+	}
+	var all []job
+	for _, name := range names {
+		j := job{world: world}
+		if j.scenario, j.text, err = openScenario(name); err != nil {
+			return nil, err
+		}
+		if j.scenario, err = f.adjusted(j.scenario); err != nil {
+			return nil, err
+		}
+		if j.system, err = f.system(j.scenario); err != nil {
+			return nil, err
+		}
+		j.from, j.count = f.seedsOf(cmd, j.scenario)
+		all = append(all, j)
+	}
+	return all, nil
+}
+
+func (f *runFlags) seedsOf(cmd *cobra.Command, s *scenarios.Scenario) (from uint64, count int) {
+	switch {
+	case cmd.Flags().Changed("seed"):
+		return f.seed, 1
+	case f.seeds > 0:
+		return f.from, f.seeds
+	case f.budget > 0:
+		return f.from, endless
+	}
+	return f.from, max(s.Seeds, 1)
+}
+
+func (f *runFlags) system(s *scenarios.Scenario) (dispatcher.System, error) {
+	name := s.Dispatcher
+	if f.dispatcher != "" {
+		name = f.dispatcher
+	}
+	if name == "" {
+		return planted.Reference(), nil
+	}
+	system, ok := planted.Lookup(name)
+	if !ok {
+		return dispatcher.System{}, unknownName("dispatcher", name, planted.Names(), "`squall list dispatchers` shows all")
+	}
+	return system, nil
+}
+
+// openScenario finds a scenario by name in the library, or by path.
+func openScenario(name string) (*scenarios.Scenario, []byte, error) {
+	if text, ok := scenarios.LibraryFile(name); ok {
+		s, err := scenarios.Find(name)
+		return s, text, err
+	}
+	if isPath(name) {
+		s, err := scenarios.Load(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, err := os.ReadFile(name)
+		return s, text, err
+	}
+	hint := "`squall list scenarios` shows all"
+	if _, err := os.Stat(name + ".yaml"); err == nil {
+		hint = fmt.Sprintf("for the file here write ./%s.yaml", name)
+	}
+	return nil, nil, unknownName("scenario", name, libraryNames(), hint)
+}
+
+func isPath(name string) bool {
+	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		return true
+	}
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
+}
+
+func libraryNames() []string {
+	var names []string
+	for _, s := range scenarios.Library() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// adjusted is the scenario with the profile and the settings of the command line.
+func (f *runFlags) adjusted(s *scenarios.Scenario) (*scenarios.Scenario, error) {
+	if f.profile == "" && len(f.set) == 0 {
+		return s, nil
+	}
+	changed := *s
+	if f.profile != "" {
+		if _, ok := dispatcher.Profile(f.profile); !ok {
+			return nil, unknownName("profile", f.profile, dispatcher.Profiles(), oneOf(dispatcher.Profiles()))
+		}
+		changed.Profile = f.profile
+	}
+	changed.Settings = append(scenarios.Overrides{}, s.Settings...)
+	for _, text := range f.set {
+		o, err := scenarios.ParseOverride(text)
+		if err != nil {
+			return nil, usage("--set %s: %w", text, err)
+		}
+		changed.Settings = append(changed.Settings, o)
+	}
+	if f.unsafe != "" {
+		changed.UnsafeSettings = f.unsafe
+	}
+	return &changed, f.nest(&changed)
+}
+
+// nest refuses settings that do not nest, unless somebody gave a reason for them.
+func (f *runFlags) nest(s *scenarios.Scenario) error {
+	settings, err := s.DispatcherSettings()
+	if err != nil || s.UnsafeSettings != "" {
+		return err
+	}
+	var lines []string
+	for _, finding := range settings.Check() {
+		if finding.Severity == dispatcher.SeverityError {
+			lines = append(lines, "  "+finding.String())
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return usage("scenario %s: these settings do not fit together:\n%s\nchange them, or say why they are to be run with --unsafe REASON",
+		s.Name, strings.Join(lines, "\n"))
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// Where there is no terminal a line is printed this often; a bar is drawn anew this often.
+const (
+	lineEvery = 10 * time.Second
+	barEvery  = 200 * time.Millisecond
+)
+
+// progress tells on stderr how far the command is. Methods may be called from any goroutine.
+type progress struct {
+	what  string // plural: seeds
+	total int
+	began time.Time
+	count atomic.Int64
+	bad   atomic.Int64
+
+	show    func() // draws or prints the present state
+	closing func()
+	stop    chan struct{}
+	stopped sync.WaitGroup
+	above   io.Writer // writes lines above the bar; nil when there is no bar
+}
+
+// begin shows progress over that many of what; total 0 means that nobody knows how many.
+func (c *console) begin(what string, total int) *progress {
+	p := &progress{what: what, total: total, began: time.Now(), stop: make(chan struct{}), show: func() {}, closing: func() {}}
+	if c.quiet {
+		return p
+	}
+	every := lineEvery
+	if isTerminal(c.err) {
+		every = barEvery
+		p.bar(c)
+	} else {
+		p.show = func() { fmt.Fprintln(c.err, "squall: "+p.line()) }
+	}
+	p.stopped.Go(func() {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				p.show()
+			case <-p.stop:
+				return
+			}
+		}
+	})
+	return p
+}
+
+func (p *progress) bar(c *console) {
+	container := mpb.New(mpb.WithOutput(c.err), mpb.WithWidth(64))
+	done := func(decor.Statistics) string { return p.line() }
+	bar := container.AddBar(int64(p.total), mpb.BarRemoveOnComplete(),
+		mpb.BarWidth(24), mpb.AppendDecorators(decor.Any(done, decor.WCSyncSpace)))
+	p.above = container
+	p.show = func() { bar.SetCurrent(min(p.count.Load(), int64(max(p.total-1, 0)))) }
+	p.closing = func() {
+		bar.Abort(true) // removes the bar: the results say the rest
+		container.Wait()
+	}
+}
+
+// step counts one done.
+func (p *progress) step(bad bool) {
+	p.count.Add(1)
+	if bad {
+		p.bad.Add(1)
+	}
+}
+
+// add counts some that need not be done any more.
+func (p *progress) add(n int) { p.count.Add(int64(n)) }
+
+// end takes the bar away. It may be called twice.
+func (p *progress) end() {
+	select {
+	case <-p.stop:
+		return
+	default:
+	}
+	close(p.stop)
+	p.stopped.Wait()
+	p.closing()
+}
+
+// over is where to write results while the bar is there: above it, if they go to the same terminal.
+func (p *progress) over(out io.Writer) io.Writer {
+	if p.above != nil && isTerminal(out) {
+		return p.above
+	}
+	return out
+}
+
+// line says how far it is, how fast, and how long it will take.
+func (p *progress) line() string {
+	return progressLine(p.what, int(p.count.Load()), p.total, int(p.bad.Load()), time.Since(p.began))
+}
+
+func progressLine(what string, count, total, bad int, took time.Duration) string {
+	text := fmt.Sprintf("%d %s", count, what)
+	if total > 0 {
+		text = fmt.Sprintf("%d of %d %s", count, total, what)
+	}
+	if bad > 0 {
+		text += fmt.Sprintf(", %d invalid", bad)
+	}
+	if count == 0 || took <= 0 {
+		return text
+	}
+	rate := float64(count) / took.Seconds()
+	text += fmt.Sprintf(", %.3g/s", rate)
+	if total > count {
+		left := time.Duration(float64(total-count) / rate * float64(time.Second))
+		text += fmt.Sprintf(", %s left", left.Round(time.Second))
+	}
+	return text
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+// replayFlags are the flags of replay.
+type replayFlags struct {
+	until   uint64
+	tail    int
+	outputs []string
+}
+
+func newReplayCommand(c *console) *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay BUNDLE|latest",
+		Short: "Run a bundle again, and check that the same happens",
+		Long: `Run a bundle again with its own scenario, settings and seed, and compare the trace hash with the recorded one. A different
+trace means that Squall is not deterministic: the first differing event is printed, and the status is 4.
+
+` + exitHelp,
+		Example: "  squall replay latest --until 1234",
+		Args:    exactly("bundle", "the path that a run printed, or latest"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runReplay(cmd, c, &f, args[0]) },
+	}
+	cmd.Flags().Uint64Var(&f.until, "until", 0, "print what happened up to this sequence `number`")
+	cmd.Flags().IntVar(&f.tail, "tail", 40, "with --until: print this many events before it; 0: all")
+	addOutputFlag(cmd, &f.outputs)
+	return cmd
+}
+
+func runReplay(cmd *cobra.Command, c *console, f *replayFlags, path string) error {
+	outputs, err := parseOutputs(f.outputs)
+	if err != nil {
+		return err
+	}
+	if f.tail < 0 {
+		return usage("--tail %d: a number of events is not negative", f.tail)
+	}
+	k, err := c.openBundle(path)
+	if err != nil {
+		return err
+	}
+	j, err := k.job()
+	if err != nil {
+		return err
+	}
+	o := outcome{job: j, bundle: k.dir}
+	p := c.begin("seeds", 1)
+	o.tally = scenarios.Seeds(cmd.Context(), j.scenario, scenarios.Many{Options: j.options(), From: j.from, Count: 1,
+		Each: func(r scenarios.Result) { o.shown = &r }})
+	p.end()
+	r := results{outcomes: []outcome{o}, interrupted: cmd.Context().Err() != nil}
+	switch {
+	case r.interrupted || o.shown == nil:
+		return ended(exitInterrupted)
+	case o.shown.Err != nil:
+		return broken(o.shown.Err)
+	}
+	if err := c.writeOutputs(outputs, r); err != nil {
+		return err
+	}
+	return c.compareTraces(k, o, f, textOnStdout(outputs))
+}
+
+// compareTraces prints the replay and whether it was one.
+func (c *console) compareTraces(k *kept, o outcome, f *replayFlags, text bool) error {
+	now, before := o.shown.History, k.run.History
+	if now.Meta.TraceHash != before.Meta.TraceHash {
+		return broken(undetermined(now, before.Meta.TraceHash, before))
+	}
+	if text {
+		if f.until > 0 {
+			printUntil(c.out, now, history.Seq(f.until), f.tail)
+		}
+		o.print(c.out, c)
+		fmt.Fprintf(c.out, "the same as before: trace hash %016x\n", now.Meta.TraceHash)
+		fmt.Fprintf(c.out, "replay: squall replay %s\n", shellWord(k.dir))
+		fmt.Fprintf(c.out, "report: %s\n", reportIn(k.dir))
+	}
+	return endedWith(o.verdict())
+}
+
+// printUntil prints the records up to a sequence number, the last few of them.
+func printUntil(w io.Writer, h *history.History, until history.Seq, most int) {
+	all := records(h)
+	end := 0
+	for end < len(all) && all[end].seq <= until {
+		end++
+	}
+	from := 0
+	if most > 0 {
+		from = max(0, end-most)
+	}
+	if from > 0 {
+		fmt.Fprintf(w, "... %d earlier\n", from)
+	}
+	for _, r := range all[from:end] {
+		fmt.Fprintln(w, r)
+	}
+	fmt.Fprintf(w, "... %d later\n\n", len(all)-end)
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/squall-chaos/squall/reports"
+)
+
+func newRunCommand(c *console) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run SCENARIO...",
+		Short: "Run scenarios and judge what happened",
+		Long: `Run scenarios, from the library (by name, see squall list) or from files (by path), and judge what happened.
+Every flag can be set in the environment as well: SQUALL_SEEDS=100 is --seeds 100.
+
+` + exitHelp,
+		Example: "  squall run demo --dispatcher naive\n" +
+			"  squall run my.yaml --seeds 1000 --set recovery_grace=6m -o junit=results.xml",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("%s: which scenario? `squall list scenarios` shows all, and files work as well", cmd.CommandPath())
+			}
+			return nil
+		},
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runScenarios(cmd, c, &f, args)
+		},
+	}
+	f.add(cmd)
+	completeRunFlags(cmd)
+	return cmd
+}
+
+func runScenarios(cmd *cobra.Command, c *console, f *runFlags, names []string) error {
+	jobs, err := f.jobs(cmd, names)
+	if err != nil {
+		return err
+	}
+	outputs, err := parseOutputs(f.outputs)
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		return printPlan(c.out, jobs)
+	}
+	if err := writable(c.dir); err != nil {
+		return usage("--dir: %w", err)
+	}
+	r := f.performAll(cmd.Context(), c, jobs, textOnStdout(outputs))
+	if err := c.writeOutputs(outputs, r); err != nil {
+		return err
+	}
+	c.close(r, outputs)
+	return r.ending()
+}
+
+func (f *runFlags) performAll(ctx context.Context, c *console, jobs []job, text bool) results {
+	p := performance{console: c, workers: f.workerCount(), keepAll: true, progress: c.begin("seeds", seedsOf(jobs))}
+	defer p.progress.end()
+	if f.budget > 0 {
+		p.until = time.Now().Add(f.budget)
+	}
+	r := results{}
+	for _, j := range jobs {
+		o := p.perform(ctx, j)
+		r.outcomes = append(r.outcomes, o)
+		if text {
+			o.print(p.progress.over(c.out), c)
+		}
+		if ctx.Err() != nil {
+			r.interrupted = true
+			break
+		}
+	}
+	return r
+}
+
+// seedsOf is how many seeds all jobs run; 0 when nobody knows.
+func seedsOf(jobs []job) int {
+	total := 0
+	for _, j := range jobs {
+		if j.endless() {
+			return 0
+		}
+		total += j.count
+	}
+	return total
+}
+
+// results are the outcomes of one command.
+type results struct {
+	outcomes    []outcome
+	interrupted bool
+	index       string // the report over all of them; empty: none was written
+	runs        []*reports.Run
+	kept        *kept
+}
+
+func (r results) verdict() reports.Verdict {
+	var v reports.Verdict
+	for _, o := range r.outcomes {
+		v = v.Worse(o.verdict())
+	}
+	return v
+}
+
+// failed is the first failure of the harness.
+func (r results) failed() error {
+	for _, o := range r.outcomes {
+		if o.failed != nil {
+			return o.failed
+		}
+	}
+	return nil
+}
+
+// ending is the exit status of the command.
+func (r results) ending() error {
+	if r.interrupted {
+		return ended(exitInterrupted)
+	}
+	if err := r.failed(); err != nil {
+		return broken(err)
+	}
+	return endedWith(r.verdict())
+}
+
+// close writes the last lines: how to see it again, and where to read about it. They go to stdout with the text, and else
+// where they do not get into other formats.
+func (c *console) close(r results, outputs []output) {
+	var w io.Writer = c.err
+	if textOnStdout(outputs) {
+		w = c.out
+	}
+	worth := r.worthReading()
+	if worth == nil {
+		fmt.Fprintln(w, "nothing was run to its end; there is no report")
+		return
+	}
+	fmt.Fprintf(w, "replay: squall replay %s\n", shellWord(worth.bundle))
+	report := r.index
+	if report == "" {
+		report = reportIn(worth.bundle)
+	}
+	fmt.Fprintf(w, "report: %s\n", report)
+}
+
+// worthReading is the outcome that the last lines name: the worst, the first of them.
+func (r results) worthReading() *outcome {
+	var worst *outcome
+	for i := range r.outcomes {
+		o := &r.outcomes[i]
+		if o.bundle != "" && (worst == nil || o.verdict().Worse(worst.verdict()) != worst.verdict()) {
+			worst = o
+		}
+	}
+	return worst
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/reports"
+)
+
+// signs stand beside the words of verdicts, so that neither colour nor reading English is needed.
+var signs = map[reports.Verdict]string{reports.Valid: "✓", reports.Invalid: "✗", reports.Unknown: "?", reports.Broken: "!"}
+
+func (i ink) verdict(v reports.Verdict) string {
+	text := signs[v] + " " + string(v)
+	switch v {
+	case reports.Valid:
+		return i.good(text)
+	case reports.Invalid:
+		return i.bad(text)
+	}
+	return i.warn(text)
+}
+
+// print writes what became of a job, for people.
+func (o outcome) print(w io.Writer, c *console) {
+	i := c.outInk()
+	fmt.Fprintf(w, "%s  %s\n", i.verdict(o.verdict()), i.bold(o.title()))
+	if c.quiet {
+		return
+	}
+	fmt.Fprintf(w, "  %s\n", o.amount())
+	if o.failed != nil {
+		fmt.Fprintf(w, "  failure: %s\n", indented(o.failed.Error()))
+	}
+	o.printViolations(w)
+	o.printStory(w, c)
+	for _, line := range o.expectationLines() {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	if c.verbose || o.job.count == 1 {
+		o.printInvariants(w, c)
+	}
+	fmt.Fprintln(w)
+}
+
+func (o outcome) title() string {
+	return fmt.Sprintf("%s, dispatcher %s, world %s, %s", o.job.scenario.Name, o.job.system.Name, o.job.world.name, o.seedWords())
+}
+
+func (o outcome) seedWords() string {
+	switch t := o.tally; {
+	case t.Seeds == 1:
+		return fmt.Sprintf("seed %d", o.job.from)
+	case t.Seeds == 0:
+		return "no seed"
+	default:
+		return fmt.Sprintf("seeds %d to %d", o.job.from, o.job.from+uint64(t.Seeds)-1)
+	}
+}
+
+// amount says how much was run, and how fast.
+func (o outcome) amount() string {
+	t := o.tally
+	text := fmt.Sprintf("%s of virtual time in %s", t.Virtual.Round(time.Second), t.Wall.Round(time.Millisecond))
+	if t.Seeds > 1 {
+		text += fmt.Sprintf(" (%.3g seeds/s); %d valid, %d invalid, %d unknown", float64(t.Seeds)/t.Wall.Seconds(), t.Valid, len(t.Invalid), len(t.Unknown))
+	}
+	if t.Interrupted {
+		text += "; interrupted"
+	}
+	return text
+}
+
+func (o outcome) printViolations(w io.Writer) {
+	for _, name := range checker.Names() {
+		if n := o.tally.Violations[name]; n > 0 && o.tally.Seeds > 1 {
+			fmt.Fprintf(w, "  %s violated under %s of %d\n", name, count(n, "seed", "seeds"), o.tally.Seeds)
+		}
+	}
+	if seeds := o.tally.Invalid; len(seeds) > 0 && o.tally.Seeds > 1 {
+		fmt.Fprintf(w, "  invalid seeds: %s\n", someSeeds(seeds))
+	}
+	if seeds := o.tally.Unknown; len(seeds) > 0 && o.tally.Seeds > 1 {
+		fmt.Fprintf(w, "  unknown seeds: %s\n", someSeeds(seeds))
+	}
+}
+
+func someSeeds(seeds []uint64) string {
+	const most = 8
+	text := strings.Trim(fmt.Sprint(seeds[:min(len(seeds), most)]), "[]")
+	if more := len(seeds) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return strings.ReplaceAll(text, " ", ", ")
+}
+
+// printStory tells of the run that is shown, if it is not a valid one.
+func (o outcome) printStory(w io.Writer, c *console) {
+	if o.shown == nil || o.shown.History == nil || o.shown.Verdict == checker.Valid {
+		return
+	}
+	if o.tally.Seeds > 1 {
+		fmt.Fprintf(w, "  seed %d:\n", o.shown.Seed)
+	}
+	fmt.Fprintf(w, "  what happened: %s\n", wrapped(runOf(o.job, *o.shown, nil).Story(), 17))
+	fatal := o.shown.Fatal()
+	const most = 5
+	for n, v := range fatal {
+		if n == most && !c.verbose {
+			fmt.Fprintf(w, "  and %d more violations\n", len(fatal)-most)
+			break
+		}
+		fmt.Fprintf(w, "  %s at %s: %s\n", c.outInk().bad(v.Invariant), short(v.At), v.Message)
+	}
+}
+
+// expectationLines say whether all this was to be expected.
+func (o outcome) expectationLines() []string {
+	e := o.job.scenario.Expect.Of(o.job.system.Name)
+	if len(o.tally.Unmet) == 0 {
+		if e != nil && e.Verdict == "invalid" {
+			return []string{"as expected: this dispatcher is meant to fail here"}
+		}
+		return nil
+	}
+	var lines []string
+	for _, u := range o.tally.Unmet {
+		lines = append(lines, "not as expected: "+u)
+	}
+	return lines
+}
+
+// printInvariants says how often each invariant was put to the test: zero checks are no pass.
+func (o outcome) printInvariants(w io.Writer, c *console) {
+	var idle []string
+	for _, inv := range checker.Invariants() {
+		n := o.tally.Exercised[inv.Name]
+		if n == 0 {
+			idle = append(idle, inv.Name)
+		} else if c.verbose {
+			fmt.Fprintf(w, "  %-15s tested %d times: %s\n", inv.Name, n, inv.Of)
+		}
+	}
+	if len(idle) > 0 {
+		slices.Sort(idle)
+		fmt.Fprintf(w, "  never put to the test: %s\n", strings.Join(idle, ", "))
+	}
+}
+
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
+
+// wrapped breaks a text into lines that fit a terminal of 100 columns, the later ones indented.
+func wrapped(text string, indent int) string {
+	const width = 100
+	var b strings.Builder
+	column := indent
+	for n, word := range strings.Fields(text) {
+		length := len([]rune(word))
+		switch {
+		case n == 0:
+		case column+1+length > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += length
+	}
+	return b.String()
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+// worldEntry is a world that this build has. Each has a file of its own, so that build tags can leave it out.
+type worldEntry struct {
+	name    string
+	summary string
+	open    scenarios.World
+	// check looks for what the world needs on this machine.
+	check func() []finding
+}
+
+var worldEntries []worldEntry
+
+// registerWorld is called by the init functions of the worlds' files.
+func registerWorld(w worldEntry) {
+	worldEntries = append(worldEntries, w)
+	slices.SortFunc(worldEntries, func(a, b worldEntry) int { return strings.Compare(a.name, b.name) })
+}
+
+func worldNames() []string {
+	names := make([]string, len(worldEntries))
+	for i, w := range worldEntries {
+		names[i] = w.name
+	}
+	return names
+}
+
+// otherWorlds are those that Squall has in other builds.
+var otherWorlds = []struct{ name, needs, remedy string }{
+	{"kind", "docker", "install Docker, and build squall with this world"},
+	{"local", "etcd", "install etcd, kube-apiserver and Postgres, and build squall with this world"},
+}
+
+func findWorld(name string) (worldEntry, error) {
+	for _, w := range worldEntries {
+		if w.name == name {
+			return w, nil
+		}
+	}
+	for _, w := range otherWorlds {
+		if w.name == name {
+			return worldEntry{}, usage("this build has no world %q; it has %s", name, strings.Join(worldNames(), ", "))
+		}
+	}
+	return worldEntry{}, unknownName("world", name, worldNames(), oneOf(worldNames()))
+}
