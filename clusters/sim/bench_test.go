@@ -66,8 +66,9 @@ func BenchmarkSimulation(b *testing.B) {
 			b.ReportAllocs()
 			var events, operations uint64
 			var virtual time.Duration
+			var memory Memory
 			for i := range b.N {
-				w, err := New(standard(uint64(i), profile))
+				w, err := memory.New(standard(uint64(i), profile))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -81,7 +82,7 @@ func BenchmarkSimulation(b *testing.B) {
 				if !w.Quiet() && w.config.Settings.TTLAfterFinished == 0 {
 					b.Errorf("seed %d: not quiet at the end", i)
 				}
-				w.Recycle()
+				memory.Recycle(w)
 			}
 			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
 			b.ReportMetric(float64(events)/float64(b.N), "events/run")

@@ -48,13 +48,15 @@ var _ clusters.Cluster = (*Cluster)(nil)
 
 // New makes the world of the Config, whose Settings the system has already changed as it wants. The
 // replicas start with the first Run.
-func New(c clusters.Config) (*Cluster, error) {
+func New(c clusters.Config) (*Cluster, error) { return newCluster(c, &Memory{}) }
+
+func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 	if c.Dispatchers < 0 || c.Reconcilers < 0 {
 		return nil, fmt.Errorf("simulation: %d dispatchers and %d reconcilers: neither may be negative", c.Dispatchers, c.Reconcilers)
 	}
 	k := kernel.New(c.Seed)
 	w := &Cluster{
-		config: c, kernel: k, labels: newLabels(k), record: newRecord(k), chance: k.Stream("rules"),
+		config: c, kernel: k, labels: newLabels(k), record: newRecord(k, m), chance: k.Stream("rules"),
 		shutdown: k.Stream("worker: shutdown"), holders: map[string]dispatcher.InstanceID{},
 		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{},
 	}
@@ -129,11 +131,4 @@ func (c *Cluster) Events() uint64 { return c.kernel.Events() }
 func (c *Cluster) Close() error {
 	c.kernel.Close()
 	return nil
-}
-
-// Recycle closes the world and gives the memory of its history to the next one: who runs many seeds and is through
-// with the History of this one saves a good part of the time. Nobody may look at that History any more.
-func (c *Cluster) Recycle() {
-	c.kernel.Close()
-	c.record.recycle()
 }

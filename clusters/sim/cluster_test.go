@@ -144,11 +144,11 @@ func TestReferenceFinishesItsWork(t *testing.T) {
 }
 
 // storm is a run with every fault that the world knows, drawn from the seed.
-func storm(t testing.TB, seed uint64, record bool) *Cluster {
+func storm(t testing.TB, seed uint64, record bool, memory *Memory) *Cluster {
 	t.Helper()
 	c := standard(seed, "b0")
 	c.Settings.TTLAfterFinished = 0
-	w, err := New(c)
+	w, err := memory.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,10 +202,10 @@ func storm(t testing.TB, seed uint64, record bool) *Cluster {
 func TestSameSeedSameHistory(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for seed := range uint64(2) {
-		first := storm(t, seed, true)
+		first := storm(t, seed, true, &Memory{})
 		for _, procs := range []int{1, 2} {
 			runtime.GOMAXPROCS(procs)
-			again := storm(t, seed, true)
+			again := storm(t, seed, true, &Memory{})
 			if d := kernel.FirstDifference(first.Kernel().Records(), again.Kernel().Records(), again.Kernel().LabelName); d != "" {
 				t.Fatalf("seed %d, GOMAXPROCS %d: %s", seed, procs, d)
 			}
@@ -222,7 +222,7 @@ func TestSameSeedSameHistory(t *testing.T) {
 // TestHistoryIsWellFormed under every fault: what a checker may rely on.
 func TestHistoryIsWellFormed(t *testing.T) {
 	for seed := range uint64(10) {
-		w := storm(t, 100+seed, false)
+		w := storm(t, 100+seed, false, &Memory{})
 		h := w.History()
 		var call history.Seq
 		for _, op := range h.Operations {
@@ -261,9 +261,10 @@ func TestHistoryIsWellFormed(t *testing.T) {
 
 // TestRecycledMemoryChangesNothing, and neither does what the world ran before.
 func TestRecycledMemoryChangesNothing(t *testing.T) {
+	var memory Memory
 	tell := func(seed uint64) string {
-		w := storm(t, seed, false)
-		defer w.Recycle()
+		w := storm(t, seed, false, &memory)
+		defer memory.Recycle(w)
 		return fmt.Sprint(*w.History())
 	}
 	first := tell(5)

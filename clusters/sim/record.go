@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/squall-chaos/squall/checker/history"
@@ -29,29 +28,18 @@ type record struct {
 	busy int   // rows that still need something
 }
 
-func newRecord(k *kernel.Kernel) *record {
+func newRecord(k *kernel.Kernel, m *Memory) *record {
 	r := &record{
-		kernel:    k,
-		processes: history.NewTable(),
-		tasks:     history.NewTable(),
-		nodes:     history.NewTable(),
+		kernel:     k,
+		operations: m.operations,
+		events:     m.events,
+		open:       m.open,
+		processes:  history.NewTable(),
+		tasks:      history.NewTable(),
+		nodes:      history.NewTable(),
 	}
-	if used, ok := records.Get().(*record); ok {
-		r.operations, r.events, r.open = used.operations, used.events, used.open
-	}
+	*m = Memory{}
 	return r
-}
-
-// records are those that simulations have given back: growing them anew is a good part of a short run.
-var records sync.Pool
-
-// recycle gives the memory of the record back.
-func (r *record) recycle() {
-	clear(r.operations)
-	clear(r.events)
-	clear(r.open[:cap(r.open)])
-	records.Put(&record{operations: r.operations[:0], events: r.events[:0], open: r.open[:0]})
-	r.operations, r.events, r.open = nil, nil, nil
 }
 
 func (r *record) next() history.Seq {
