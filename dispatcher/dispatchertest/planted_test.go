@@ -44,17 +44,18 @@ type wrong struct{ dispatcher.Store }
 
 type freeForAll struct{ wrong }        // a cancel does not reach the worker
 type doubleCharge struct{ wrong }      // Requeue looks at the token only
-type anyEpoch struct{ wrong }          // a claim under any epoch
+type anyEpoch struct{ wrong }          // a fenced claim is answered as one that found nothing
 type fencedLate struct{ wrong }        // a missing row comes before the fence
-type forgetful struct{ wrong }         // Cleaned leaves nothing owed anywhere, even when refused
+type forgetful struct{ wrong }         // Cleaned does not care how old its caller's knowledge is
 type eager struct{ wrong }             // Claim does not respect the limit
 type conditionalLaunch struct{ wrong } // Launched is conditional on the version
 type secondFinish struct{ wrong }      // a repeated Finish is refused
 type twoObjects struct{ wrong }        // Start ignores which object asks
 type lazyScan struct{ wrong }          // a page never says that there is more
-type mutableEnd struct{ wrong }        // Observe is accepted on what has ended, by resuming it
+type mutableEnd struct{ wrong }        // Cancel claims to have cancelled a success
 type lostConflict struct{ wrong }      // a conflict is reported as success
 type stuckPostpone struct{ wrong }     // Postpone does nothing
+type lateRequeue struct{ wrong }       // a repeated Requeue is taken for done
 type noIdentity struct{ wrong }        // a second spec under an ID is taken for the first
 
 func (w freeForAll) Heartbeat(ctx context.Context, k dispatcher.Ticket) error {
@@ -149,6 +150,13 @@ func (w noIdentity) Submit(ctx context.Context, s dispatcher.Spec) (dispatcher.T
 	return w.Store.Submit(ctx, s)
 }
 
+func (w lateRequeue) Requeue(ctx context.Context, t dispatcher.Term, r dispatcher.Ref, why dispatcher.Reason) (dispatcher.Task, error) {
+	if row, err := w.Read(ctx, r.ID); err == nil && row.Phase == dispatcher.Pending {
+		return row, nil
+	}
+	return w.Store.Requeue(ctx, t, r, why)
+}
+
 // planted are the defects, each with the case that must catch it.
 var planted = []struct {
 	caught string
@@ -174,16 +182,6 @@ var planted = []struct {
 	{"claim/waits for the backoff and for the cleanup", settings(func(s *dispatcher.Settings) { s.Backoff = time.Second })},
 	{"budget/the last failure stops the task", settings(func(s *dispatcher.Settings) { s.MaxFailures++ })},
 	{"budget/one disruption too many stops the task", settings(func(s *dispatcher.Settings) { s.MaxDisruptions++ })},
-}
-
-// lateRequeue takes a repeated Requeue for done.
-type lateRequeue struct{ wrong }
-
-func (w lateRequeue) Requeue(ctx context.Context, t dispatcher.Term, r dispatcher.Ref, why dispatcher.Reason) (dispatcher.Task, error) {
-	if row, err := w.Read(ctx, r.ID); err == nil && row.Phase == dispatcher.Pending {
-		return row, nil
-	}
-	return w.Store.Requeue(ctx, t, r, why)
 }
 
 // store plants a defect in the code, settings one in what the store believes its settings to be.

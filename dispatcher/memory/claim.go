@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/squall-chaos/squall/dispatcher"
@@ -11,7 +12,7 @@ import (
 // them, so that a full house (MaxInFlight) or a small limit does not hide them.
 func (s *Store) Claim(_ context.Context, t dispatcher.Term, limit int) ([]dispatcher.Task, error) {
 	if !s.leads(t, dispatcher.RoleDispatcher) {
-		return nil, refused("claim", "", dispatcher.ErrFenced)
+		return nil, fmt.Errorf("claim in term %d of the %s: %w", t.Epoch, t.Role, dispatcher.ErrFenced)
 	}
 	now := s.now()
 	s.failLate(now)
