@@ -1,0 +1,79 @@
+package reports
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/squall-chaos/squall/checker"
+)
+
+// look is how a verdict appears: a word and a sign, so that colour is never alone.
+type look struct {
+	Word, Sign, Class string
+}
+
+var banners = map[Verdict]look{
+	Valid:   {"Valid", "✓", "good"},
+	Invalid: {"Invalid", "✗", "bad"},
+	Unknown: {"Unknown", "?", "warn"},
+	Broken:  {"Harness failure", "!", "warn"},
+}
+
+// banner is the head of the report.
+type banner struct {
+	Look       look
+	Invariant  string
+	Promise    string
+	Message    string
+	Tolerated  bool
+	Others     string // what else was violated
+	Expected   string // whether that was to be expected
+	Scenario   string
+	Dispatcher string
+	About      string
+	Facts      []fact
+	Replay     string
+	Rerun      string
+}
+
+// fact is a name with its value.
+type fact struct{ Name, Value string }
+
+func (r *Run) banner() banner {
+	m := r.record().Meta
+	b := banner{Look: banners[r.Verdict()], Scenario: m.Scenario, Dispatcher: m.Dispatcher, About: r.About, Replay: r.Replay()}
+	if r.Bundle != "" {
+		b.Rerun = r.Rerun()
+	}
+	if v := r.First(); v != nil {
+		b.Invariant, b.Message, b.Tolerated = v.Invariant, v.Message, r.tolerates(v.Invariant)
+		if i := r.Report.Invariant(v.Invariant); i != nil {
+			b.Promise = i.Promise
+		}
+		b.Others = otherViolations(r.Report, v.Invariant)
+	}
+	if r.Expected == Invalid {
+		b.Expected = "This dispatcher is expected to fail the scenario."
+	}
+	b.Facts = []fact{{"Dispatcher", m.Dispatcher}, {"World", m.World}, {"Seed", seed(m.Seed)},
+		{"Virtual time", seconds(r.Virtual)}, {"Wall time", seconds(r.Wall)}, {"Squall", m.Version}}
+	if m.TraceHash != 0 {
+		b.Facts = append(b.Facts, fact{"Trace hash", hash(m.TraceHash)})
+	}
+	return b
+}
+
+// otherViolations counts what was violated besides the first.
+func otherViolations(r checker.Report, first string) string {
+	var others []string
+	for _, i := range r.Invariants {
+		n := i.Violated
+		if i.Name == first {
+			n--
+		}
+		if n > 0 {
+			others = append(others, i.Name+" × "+strconv.Itoa(n))
+		}
+	}
+	return strings.Join(others, ", ")
+}

@@ -1,0 +1,46 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// jsonResults is the shape that programs rely on.
+type jsonResults struct {
+	Results []jsonResult `json:"results"`
+}
+
+type jsonResult struct {
+	Scenario         string         `json:"scenario"`
+	Dispatcher       string         `json:"dispatcher"`
+	World            string         `json:"world"`
+	Seeds            int            `json:"seeds"`
+	Verdict          Verdict        `json:"verdict"`
+	InvalidSeeds     int            `json:"invalid_seeds"`
+	UnknownSeeds     int            `json:"unknown_seeds"`
+	FirstInvalidSeed *uint64        `json:"first_invalid_seed"`
+	Violations       map[string]int `json:"violations"`
+	Exercised        map[string]int `json:"exercised"`
+	TraceHash        string         `json:"trace_hash"` // as text: JSON readers lose digits of large numbers
+	VirtualSeconds   float64        `json:"virtual_seconds"`
+	WallSeconds      float64        `json:"wall_seconds"`
+}
+
+// WriteJSON writes summaries for programs.
+func WriteJSON(w io.Writer, all []Summary) error {
+	file := jsonResults{Results: []jsonResult{}}
+	for _, s := range all {
+		file.Results = append(file.Results, jsonResult{Scenario: s.Scenario, Dispatcher: s.Dispatcher, World: s.World, Seeds: s.Seeds,
+			Verdict: s.Verdict(), InvalidSeeds: s.Invalid, UnknownSeeds: s.Unknown, FirstInvalidSeed: s.FirstInvalid,
+			Violations: added(nil, s.Violations), Exercised: added(nil, s.Exercised), TraceHash: hash(s.TraceHash),
+			VirtualSeconds: s.Virtual.Seconds(), WallSeconds: s.Wall.Seconds()})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(file); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}

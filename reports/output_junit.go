@@ -1,0 +1,100 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+)
+
+// WriteJUnit writes summaries as JUnit XML: one suite per scenario and world, one case per dispatcher. What did not come
+// out as expected is a failure; what nobody could decide, and a failure of the harness, is an error.
+//
+// The path of a bundle is the property "attachment" of its suite, and stands in the case's output in the
+// form that GitLab and Jenkins collect.
+func WriteJUnit(w io.Writer, all []Summary) error {
+	suites := junit.Testsuites{Name: "squall"}
+	var wall time.Duration
+	for _, group := range byScenario(all) {
+		suite := junit.Testsuite{Name: group[0].Scenario + " (" + group[0].World + ")", ID: len(suites.Suites)}
+		var took time.Duration
+		for _, s := range group {
+			suite.AddTestcase(testcase(s))
+			if s.Bundle != "" && !s.AsExpected() {
+				suite.AddProperty("attachment", s.Bundle)
+			}
+			took += s.Wall
+		}
+		suite.Time = junitSeconds(took)
+		wall += took
+		suites.AddSuite(suite)
+	}
+	suites.Time = junitSeconds(wall)
+	if err := suites.WriteXML(w); err != nil {
+		return fmt.Errorf("write JUnit XML: %w", err)
+	}
+	return nil
+}
+
+// byScenario groups summaries, keeping their order.
+func byScenario(all []Summary) [][]Summary {
+	var groups [][]Summary
+	at := map[[2]string]int{}
+	for _, s := range all {
+		key := [2]string{s.Scenario, s.World}
+		if _, ok := at[key]; !ok {
+			at[key] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[key]] = append(groups[at[key]], s)
+	}
+	return groups
+}
+
+func testcase(s Summary) junit.Testcase {
+	c := junit.Testcase{Name: s.Dispatcher, Classname: "squall." + s.World + "." + s.Scenario, Time: junitSeconds(s.Wall)}
+	switch verdict := s.Verdict(); {
+	case s.AsExpected():
+	case verdict == Unknown:
+		c.Error = &junit.Result{Message: "not decided: " + strconv.Itoa(s.Unknown) + " of " + strconv.Itoa(s.Seeds) + " seeds", Type: "unknown", Data: details(s)}
+	case verdict == Broken:
+		c.Error = &junit.Result{Message: "the harness failed", Type: "harness", Data: details(s)}
+	default:
+		c.Failure = &junit.Result{Message: failureMessage(s), Type: strings.Join(s.violated(), " "), Data: details(s)}
+	}
+	if s.Bundle != "" {
+		c.SystemOut = &junit.Output{Data: "[[ATTACHMENT|" + s.Bundle + "]]\n"}
+	}
+	return c
+}
+
+// failureMessage is the line that a CI shows.
+func failureMessage(s Summary) string {
+	switch {
+	case len(s.Unmet) > 0:
+		return "not as expected: " + strings.Join(s.Unmet, "; ")
+	case s.Verdict() == Valid:
+		return "expected to be " + string(s.Expected) + ", and was valid"
+	}
+	return strings.Join(s.violated(), ", ") + " under " + strconv.Itoa(s.Invalid) + " of " + strconv.Itoa(s.Seeds) + " seeds"
+}
+
+// details are what stands in the body: the story, then how to see it again.
+func details(s Summary) string {
+	lines := append([]string{}, s.Failures...)
+	if s.Story != "" {
+		lines = append(lines, s.Story)
+	}
+	if s.FirstInvalid != nil {
+		lines = append(lines, "first invalid seed: "+seed(*s.FirstInvalid))
+	}
+	if s.Replay != "" {
+		lines = append(lines, "replay: "+s.Replay)
+	}
+	return "\n" + strings.Join(lines, "\n") + "\n"
+}
+
+func junitSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }

@@ -1,0 +1,109 @@
+package reports
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/reports/figure"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+// templates are parsed once; a mistake in them is found by any test.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"seconds": seconds, "precise": figure.Precise, "count": count, "thousands": thousands,
+}).ParseFS(pageFiles, "page/*.tmpl"))
+
+// chrome is what every page needs around its content.
+type chrome struct {
+	Title  string
+	Style  template.CSS
+	Script template.JS
+	// Policy forbids the page to load anything, and to run any script but ours.
+	Policy string
+}
+
+func newChrome(title string) (chrome, error) {
+	style, err := pageFiles.ReadFile("page/style.css")
+	if err != nil {
+		return chrome{}, fmt.Errorf("read the style sheet: %w", err)
+	}
+	script, err := pageFiles.ReadFile("page/script.js")
+	if err != nil {
+		return chrome{}, fmt.Errorf("read the script: %w", err)
+	}
+	sum := sha256.Sum256(script)
+	policy := "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	return chrome{Title: title, Style: template.CSS(style), Script: template.JS(script), Policy: policy}, nil
+}
+
+// runPage is the report of one run, one field per section, in their order.
+type runPage struct {
+	chrome
+	Banner     banner
+	Story      string
+	Timeline   timelineSection
+	Control    *controlSection
+	Invariants invariantsSection
+	Faults     faultsSection
+	All        gantt
+	Settings   settingsSection
+	Data       dataSection
+}
+
+// WriteHTML writes the report of one run as a single file that opens without network and without script.
+func (r *Run) WriteHTML(w io.Writer) error {
+	page, err := r.page()
+	if err != nil {
+		return err
+	}
+	if err := templates.ExecuteTemplate(w, "run", page); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+func (r *Run) page() (*runPage, error) {
+	look := banners[r.Verdict()]
+	c, err := newChrome(look.Word + ": " + r.record().Meta.Scenario + ", " + r.record().Meta.Dispatcher + ", seed " + seed(r.record().Meta.Seed))
+	if err != nil {
+		return nil, err
+	}
+	s := setScene(r)
+	p := &runPage{chrome: c, Banner: r.banner(), Story: s.story(), Timeline: s.section(), All: s.fullTimeline(),
+		Invariants: r.invariants(), Faults: s.faultLedger(), Settings: r.settings()}
+	if r.Control != nil {
+		p.Control = s.control(&p.Timeline)
+	}
+	if p.Data, err = s.data(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// timelineSection is the minimal timeline with its steps and its table.
+type timelineSection struct {
+	Task         string
+	Wide, Narrow *figure.Drawing
+	Moments      []moment
+	Table        []tableRow
+	From, To     string
+	Skipped      int
+	Broken       *checker.Violation
+}
+
+func (s *scene) section() timelineSection {
+	moments := s.moments()
+	section := timelineSection{Task: s.taskWord(), Moments: moments, Skipped: s.skipped, From: seconds(s.from), To: seconds(s.to), Broken: s.broken}
+	label := "What happened to " + s.taskName() + " from " + section.From + " to " + section.To
+	section.Wide, section.Narrow = s.timelines("timeline-figure", label, moments)
+	section.Table = s.table(moments)
+	return section
+}

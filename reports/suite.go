@@ -1,0 +1,129 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// suitePage is the index over many results.
+type suitePage struct {
+	chrome
+	Look     look
+	Headline string
+	Facts    []fact
+	Failing  []suiteRow
+	Groups   []suiteGroup
+	Idle     []string // invariants that nothing put to the test anywhere
+	JSON     string
+	Download download
+}
+
+// suiteGroup is a table under a heading.
+type suiteGroup struct {
+	Name, ID string
+	Rows     []suiteRow
+	Good     int
+}
+
+// suiteRow is one result.
+type suiteRow struct {
+	Summary
+	ID                string
+	Sign, Got, Wanted look
+	Violated          string
+}
+
+// groupNames are the headings of the groups that `make chaos` has.
+var groupNames = map[string]string{
+	"reference": "The reference must pass", "naive": "The naive dispatcher must fail", "defect": "Every planted defect must be found",
+	"swarm": "The reference under many seeds", "": "Results",
+}
+
+// WriteSuite writes the index over many results as one page; links to single reports are the summaries' Report.
+func WriteSuite(w io.Writer, title, version string, all []Summary) error {
+	c, err := newChrome(title)
+	if err != nil {
+		return err
+	}
+	page := suitePage{chrome: c, Idle: idleEverywhere(all)}
+	page.sum(version, all)
+	at := map[string]int{}
+	for i, s := range all {
+		row := newSuiteRow(i, s)
+		if !s.AsExpected() {
+			page.Failing = append(page.Failing, row)
+		}
+		if _, ok := at[s.Group]; !ok {
+			at[s.Group] = len(page.Groups)
+			page.Groups = append(page.Groups, suiteGroup{Name: either(groupNames[s.Group], s.Group), ID: "group-" + either(fileWord(s.Group), "all")})
+		}
+		g := &page.Groups[at[s.Group]]
+		g.Rows = append(g.Rows, row)
+		if s.AsExpected() {
+			g.Good++
+		}
+	}
+	var text strings.Builder
+	if err := WriteJSON(&text, all); err != nil {
+		return err
+	}
+	page.Download = newDownload("results.json", "every result", "application/json", []byte(text.String()))
+	if err := templates.ExecuteTemplate(w, "suite", page); err != nil {
+		return fmt.Errorf("write the suite's report: %w", err)
+	}
+	return nil
+}
+
+// sum fills the banner.
+func (p *suitePage) sum(version string, all []Summary) {
+	t := TotalsOf(all)
+	p.Headline = strconv.Itoa(t.AsExpected) + " of " + count(t.Results, "result", "results") + " as expected"
+	switch bad := t.Results - t.AsExpected; {
+	case t.Results == 0:
+		p.Look, p.Headline = look{"Nothing was run", "?", "warn"}, "No results"
+	case bad == 0:
+		p.Look = look{"As expected", "✓", "good"}
+	case t.Fail > 0:
+		p.Look = look{"Harness failure", "!", "warn"}
+	default:
+		p.Look = look{"Not as expected", "✗", "bad"}
+	}
+	p.Facts = []fact{{"Valid", strconv.Itoa(t.Valid)}, {"Invalid", strconv.Itoa(t.Invalid)}, {"Unknown", strconv.Itoa(t.Unknown)},
+		{"Harness failures", strconv.Itoa(t.Fail)}, {"Seeds", thousands(t.Seeds)}, {"Virtual time", hours(t.Virtual.Seconds())},
+		{"Wall time", seconds(t.Wall)}, {"Squall", version}}
+}
+
+func hours(seconds float64) string {
+	if seconds < 7200 {
+		return strconv.FormatFloat(seconds, 'f', 0, 64) + " s"
+	}
+	return thousands(int(seconds/3600)) + " h"
+}
+
+func newSuiteRow(i int, s Summary) suiteRow {
+	row := suiteRow{Summary: s, ID: "result-" + strconv.Itoa(i+1), Got: banners[s.Verdict()], Violated: violatedWords(s)}
+	row.Sign = look{"as expected", "✓", "good"}
+	if !s.AsExpected() {
+		row.Sign = look{"not as expected", "✗", "bad"}
+		if s.Verdict() == Unknown || s.Verdict() == Broken {
+			row.Sign = look{"not as expected", banners[s.Verdict()].Sign, "warn"}
+		}
+	}
+	if wanted := s.Expected; wanted != "" {
+		row.Wanted = banners[wanted]
+	} else {
+		row.Wanted = banners[Valid]
+	}
+	return row
+}
+
+// idleEverywhere names the invariants that no result put to the test.
+func idleEverywhere(all []Summary) []string {
+	sum := map[string]int{}
+	for _, s := range all {
+		sum = added(sum, s.Exercised)
+	}
+	return Summary{Exercised: sum}.idle()
+}
