@@ -78,7 +78,7 @@ func cancelRowOnly() Defect {
 			Name:    "cancel-row-only",
 			Summary: "a cancel changes the row and leaves the pod running",
 			Ports: func(p dispatcher.Ports) dispatcher.Ports {
-				p.Workloads = neverDeletes{p.Workloads}
+				p.Store = forgetful{p.Store}
 				return p
 			},
 			Witness: func(w dispatcher.Witness) dispatcher.Witness { return cancelledIsGone{w} },
@@ -87,9 +87,16 @@ func cancelRowOnly() Defect {
 	}
 }
 
-type neverDeletes struct{ dispatcher.Workloads }
+// forgetful knows nothing of cancelled tasks any more, so nobody looks for what they left.
+type forgetful struct{ dispatcher.Store }
 
-func (neverDeletes) Delete(context.Context, string, dispatcher.UID, bool) error { return nil }
+func (f forgetful) Read(ctx context.Context, id dispatcher.TaskID) (dispatcher.Task, error) {
+	t, err := f.Store.Read(ctx, id)
+	if err == nil && t.Phase == dispatcher.Cancelled {
+		return t, dispatcher.ErrNotFound
+	}
+	return t, err
+}
 
 type cancelledIsGone struct{ dispatcher.Witness }
 

@@ -16,7 +16,7 @@ func randomNames() Defect {
 			Name:    "random-names",
 			Summary: "pods get random names, so a create repeated after a lost reply makes a second one",
 			Ports: func(p dispatcher.Ports) dispatcher.Ports {
-				p.Workloads = &randomlyNamed{Workloads: p.Workloads, clock: p.Clock}
+				p.Workloads = &randomlyNamed{Workloads: p.Workloads, clock: p.Clock, tried: map[string]bool{}}
 				p.Store = unbound{p.Store}
 				return p
 			},
@@ -29,15 +29,21 @@ func randomNames() Defect {
 type randomlyNamed struct {
 	dispatcher.Workloads
 	clock dispatcher.Clock
+	tried map[string]bool // names under which a create was asked for, and nothing stands
 }
 
 func (r *randomlyNamed) Create(ctx context.Context, w dispatcher.Workload) (dispatcher.Workload, error) {
+	r.tried[w.Name] = true
 	w.Name += fmt.Sprintf("-%x", r.clock.Elapsed().Nanoseconds())
 	return r.Workloads.Create(ctx, w)
 }
 
-// Get finds a workload by its labels, the only identity that is left.
+// Get after a create without an answer finds nothing: who knows the name? Others look by label, the only
+// identity that is left.
 func (r *randomlyNamed) Get(ctx context.Context, name string) (dispatcher.Workload, error) {
+	if r.tried[name] {
+		return dispatcher.Workload{}, dispatcher.ErrNotFound
+	}
 	page, err := r.List(ctx, dispatcher.List{Stale: true})
 	if err != nil {
 		return dispatcher.Workload{}, err
