@@ -13,8 +13,7 @@ import (
 // back in time, and when it begins to lag it first stands still.
 type cache struct {
 	on      bool
-	applied int // changes taken in, counted from the journal's beginning
-	shown   time.Duration
+	applied int                    // changes taken in, counted from the journal's beginning
 	items   []*dispatcher.Workload // in order of name
 }
 
@@ -53,12 +52,11 @@ func (s *Server) cached() []dispatcher.Workload {
 	return items
 }
 
-// advance takes in the changes up to t.
+// advance takes in the changes up to t, which may be before what is already shown.
 func (c *cache) advance(j *journal, t time.Duration) {
-	c.shown = max(c.shown, t)
 	for c.applied-j.start < len(j.changes) {
 		next := j.changes[c.applied-j.start]
-		if next.at > c.shown {
+		if next.at > t {
 			return
 		}
 		c.apply(next)

@@ -250,6 +250,22 @@ func TestKubeletThatIsCutOff(t *testing.T) {
 		w.wantAt(history.ContainerStarted, "c", never)
 		w.wantAt(history.ObjectGone, "c", 30*time.Second)
 	})
+	t.Run("neither hears nor says what was on its way", func(t *testing.T) {
+		p := steady
+		p.APILatency = clusters.Fixed(2 * time.Second)
+		w := newWorldOn(t, p, pool("od", clusters.OnDemand, 1, 10))
+		w.create("a", held)
+		w.create("b", held)
+		w.until(20 * time.Second)
+		w.delete("a", false)
+		w.s.KillContainer("b")
+		w.s.CutNode("od-1", clusters.API)
+		w.until(time.Hour)
+		if w.terms != 0 {
+			t.Error("it heard")
+		}
+		w.wantState("b", dispatcher.WorkloadRunning, "")
+	})
 	t.Run("other ports are not the kubelet's", func(t *testing.T) {
 		w := newWorld(t, pool("od", clusters.OnDemand, 1, 10))
 		w.s.CutNode("od-1", clusters.Store)
@@ -268,7 +284,9 @@ func TestOutageStopsTheControlPlaneOnly(t *testing.T) {
 	w.until(10 * time.Minute)
 	w.wantAt(history.ContainerEnded, "a", 91*time.Second, "killed")
 	w.wantState("a", dispatcher.WorkloadRunning, "")
-	w.wantState("b", dispatcher.WorkloadPending, "")
+	if got := w.get("b").Node; got != "" {
+		t.Errorf("b was bound to %s without an API server", got)
+	}
 	w.s.SetOutage(false)
 	w.until(11 * time.Minute)
 	w.wantState("a", dispatcher.WorkloadFailed, dispatcher.FailureDeadline)

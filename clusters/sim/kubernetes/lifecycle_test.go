@@ -69,6 +69,44 @@ func TestSilenceIsCountedFromTheLastHeartbeat(t *testing.T) {
 	}
 }
 
+// The clock starts anew with every heartbeat that was heard, however often the node came and went before it.
+func TestHeardHeartbeatStartsTheClockAnew(t *testing.T) {
+	w := newWorld(t, pool("od", clusters.OnDemand, 3, 10))
+	beat := w.s.lookup("od-1").firstBeat + 2*heartbeatPeriod
+	for _, step := range []struct {
+		at  time.Duration
+		cut bool
+	}{{1, true}, {2, false}, {3, true}, {4, false}, {38, true}} {
+		w.until(beat + step.at*time.Second)
+		if step.cut {
+			w.s.CutNode("od-1", clusters.API)
+		} else {
+			w.s.JoinNode("od-1", clusters.API)
+		}
+	}
+	w.until(time.Hour)
+	if got := w.nodeAt(history.NodeNotReady, "od-1", 0) - beat; got < 70*time.Second {
+		t.Errorf("NotReady %v after the first heartbeat; it was heard until 30 s after it", got)
+	}
+}
+
+// A kubelet that is back renews at once (k8s.io/component-helpers/apimachinery/lease retries with a short back-off).
+func TestReturnAtTheLastMoment(t *testing.T) {
+	cut := func(back time.Duration) time.Duration {
+		w := newWorld(t, pool("od", clusters.OnDemand, 3, 10))
+		w.until(w.s.lookup("od-1").firstBeat + 2*heartbeatPeriod + 1)
+		w.s.CutNode("od-1", clusters.API)
+		w.until(back)
+		w.s.JoinNode("od-1", clusters.API)
+		w.until(2 * time.Hour)
+		return w.nodeAt(history.NodeNotReady, "od-1", 0)
+	}
+	late := cut(time.Hour)
+	if got := cut(late - 1); late == never || got != never {
+		t.Errorf("NotReady at %v, and at %v when it was back just before", late, got)
+	}
+}
+
 // kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions: the pods are deleted after
 // tolerationSeconds (300); without kubelet nobody confirms, and the objects stay (architecture/nodes).
 func TestEvictionFromAnUnreachableNode(t *testing.T) {
@@ -210,6 +248,14 @@ func TestLargeClusterEvictsSlowly(t *testing.T) {
 	w.until(3*time.Minute + 1000*time.Second)
 	if got := tainted() - before; got < 9 || got > 11 {
 		t.Errorf("%d nodes were tainted in 1000 s", got)
+	}
+	// Once most nodes are back the rate is one per 10 s again, from now on.
+	for i := range 32 {
+		w.s.ReturnNode(fmt.Sprint("od-", i+1))
+	}
+	w.until(w.k.Now() + 2*heartbeatPeriod + 8*taintEvery)
+	if got := tainted(); got != 8 {
+		t.Errorf("%d of 8 silent nodes are tainted", got)
 	}
 }
 

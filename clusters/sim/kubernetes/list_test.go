@@ -69,6 +69,12 @@ func TestSnapshotsAreDropped(t *testing.T) {
 	if n := len(w.s.snapshots); n > 6 {
 		t.Errorf("%d snapshots are kept", n)
 	}
+	_, _ = w.s.List(dispatcher.List{Limit: 1})
+	w.until(w.k.Now() + 4*time.Minute)
+	page, _ := w.s.List(dispatcher.List{Limit: 1})
+	w.until(w.k.Now() + 4*time.Minute)
+	_, err := w.s.List(dispatcher.List{Continue: page.Continue})
+	w.wantErr(err, nil) // four minutes old, although the state it shows is older
 }
 
 // api-concepts, semantics for get and list: resourceVersion=0 is "Any", so a list may be served from an old cache, which ignores the
@@ -139,19 +145,21 @@ func TestCacheNeverGoesBack(t *testing.T) {
 }
 
 func TestJournalIsTrimmedUnderALag(t *testing.T) {
-	w := newWorld(t)
-	w.s.SetCacheLag(clusters.Fixed(time.Second))
-	for range 10 * trimAt {
-		w.create("a")
-		w.delete("a", false)
-		w.until(w.k.Now() + time.Second)
-	}
-	if n := len(w.s.journal.changes); n > 3*trimAt {
-		t.Errorf("%d changes are kept", n)
-	}
-	w.create("z")
-	w.until(w.k.Now() + time.Second)
-	if page, _ := w.s.List(dispatcher.List{Stale: true}); names(page.Items) != "z:pending" {
-		t.Errorf("the cache shows %s", names(page.Items))
+	for _, lag := range []time.Duration{time.Second, 2 * compactionAge} {
+		w := newWorld(t)
+		w.s.SetCacheLag(clusters.Fixed(lag))
+		for range 10 * trimAt {
+			w.create("a")
+			w.delete("a", false)
+			w.until(w.k.Now() + time.Second)
+		}
+		if n := len(w.s.journal.changes); n > 5*trimAt {
+			t.Errorf("lag %v: %d changes are kept", lag, n)
+		}
+		w.create("z")
+		w.until(w.k.Now() + lag)
+		if page, _ := w.s.List(dispatcher.List{Stale: true}); names(page.Items) != "z:pending" {
+			t.Errorf("lag %v: the cache shows %s", lag, names(page.Items))
+		}
 	}
 }

@@ -72,7 +72,7 @@ func (w *Watcher) Next() (WatchEvent, bool, error) {
 		}
 		c := s.journal.changes[i]
 		if !w.drawn {
-			w.due, w.drawn = max(w.due, c.at+s.lag.Draw(s.streams.lag)), true
+			w.due, w.drawn = c.at+s.lag.Draw(s.streams.lag), true
 		}
 		if w.due > s.k.Now() {
 			return WatchEvent{}, false, nil

@@ -52,12 +52,13 @@ func TestWatchLags(t *testing.T) {
 	w := newWorld(t)
 	w.s.SetCacheLag(clusters.Fixed(10 * time.Second))
 	watch, _ := w.s.Watch(0)
+	w.until(time.Minute)
 	w.create("a")
-	w.until(9 * time.Second)
+	w.until(69 * time.Second)
 	if got := drain(t, watch); got != "" {
 		t.Errorf("too early: %s", got)
 	}
-	w.until(10 * time.Second)
+	w.until(70 * time.Second)
 	if got := drain(t, watch); got != "1:a:pending" {
 		t.Errorf("got %s", got)
 	}
