@@ -74,7 +74,34 @@ func (s *Scenario) groups() []clusters.NodeGroup {
 	return groups
 }
 
-func (p Platform) platform() clusters.Platform { return clusters.Platform(p) }
+// ordinary is what a platform is like when a scenario does not say: latencies of a healthy cluster in one region, an
+// image of some hundred megabytes, and a cloud that takes a minute or two for a machine. The cache's lag is B0's.
+var ordinary = clusters.Platform{
+	APILatency:   clusters.Uniform(2*time.Millisecond, 20*time.Millisecond),
+	StoreLatency: clusters.Uniform(time.Millisecond, 8*time.Millisecond),
+	Scheduling:   clusters.Uniform(20*time.Millisecond, 500*time.Millisecond),
+	ImagePull:    clusters.Uniform(2*time.Second, 8*time.Second),
+	Startup:      clusters.Uniform(300*time.Millisecond, 2*time.Second),
+	Shutdown:     clusters.Uniform(200*time.Millisecond, 3*time.Second),
+	Provisioning: clusters.Uniform(60*time.Second, 110*time.Second),
+	CacheLag:     clusters.Fixed(200 * time.Millisecond),
+	ReplicaLag:   clusters.Fixed(100 * time.Millisecond),
+}
+
+// platform fills in what the scenario leaves out.
+func (p Platform) platform() clusters.Platform {
+	return clusters.Platform{
+		APILatency:   p.APILatency.Or(ordinary.APILatency),
+		StoreLatency: p.StoreLatency.Or(ordinary.StoreLatency),
+		Scheduling:   p.Scheduling.Or(ordinary.Scheduling),
+		ImagePull:    p.ImagePull.Or(ordinary.ImagePull),
+		Startup:      p.Startup.Or(ordinary.Startup),
+		Shutdown:     p.Shutdown.Or(ordinary.Shutdown),
+		Provisioning: p.Provisioning.Or(ordinary.Provisioning),
+		CacheLag:     p.CacheLag.Or(ordinary.CacheLag),
+		ReplicaLag:   p.ReplicaLag.Or(ordinary.ReplicaLag),
+	}
+}
 
 // Arrival is a task that a client submits.
 type Arrival struct {

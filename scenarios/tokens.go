@@ -144,10 +144,19 @@ var useless = map[token.Type]string{
 func (s *source) syntax(err error) {
 	var bad *yaml.SyntaxError
 	if errors.As(err, &bad) {
-		s.add(at(bad.Token), CodeSyntax, "", "%s", bad.Message)
+		where := at(bad.Token)
+		s.add(where, CodeSyntax, s.colonFix(where), "%s", bad.Message)
 		return
 	}
 	s.add(spot{1, 1, 1}, CodeSyntax, "", "%s", err)
+}
+
+// colonFix names the usual cause of a line that is no mapping: text with a colon in it.
+func (s *source) colonFix(where spot) string {
+	if where.line > len(s.lines) || strings.Count(s.lines[where.line-1], ": ") < 2 {
+		return ""
+	}
+	return "put text that has a colon in it in quotes"
 }
 
 // at is where a token stands.
