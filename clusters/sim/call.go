@@ -143,6 +143,10 @@ func (c *call) start(timeout time.Duration, e effect, done func(error)) {
 // submit is the first event: the call leaves its caller.
 func (c *call) submit() {
 	w := c.world
+	if c.orphaned() {
+		c.recycle()
+		return
+	}
 	if w.kernel.Now() >= c.deadline {
 		c.refuse(errOver, 0)
 		return
@@ -178,6 +182,9 @@ func (c *call) submit() {
 	w.kernel.After(there, c.label(effected), c.applying)
 }
 
+// orphaned tells that the process that waits was killed.
+func (c *call) orphaned() bool { return c.coroutine != nil && !c.coroutine.Alive() }
+
 // refuse decides that the server does nothing.
 func (c *call) refuse(err error, after time.Duration) {
 	c.effect = nil
@@ -207,11 +214,11 @@ func (c *call) settle(err error, after time.Duration) {
 func (c *call) apply() {
 	err := c.act()
 	switch {
-	case c.left, c.coroutine != nil && !c.coroutine.Alive():
+	case c.left, c.orphaned():
 		c.recycle()
 	case c.fate.action == clusters.CrashCaller:
 		c.settled = true
-		c.by.crash(c.coroutine)
+		c.by.crash()
 	case c.fate.action == clusters.CutReply:
 		c.settle(errReset, c.port.way())
 	default:

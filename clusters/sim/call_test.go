@@ -394,6 +394,27 @@ func TestTheDeadCallNobody(t *testing.T) {
 	}
 }
 
+// TestDeathBeforeSubmit: whoever dies at the instant of its call has sent nothing, whoever dies later has.
+func TestDeathBeforeSubmit(t *testing.T) {
+	sent := 0
+	for seed := range uint64(40) {
+		w := still(t, func(c *clusters.Config) { c.Seed = seed })
+		w.Go("p", func(ctx context.Context, p dispatcher.Ports) {
+			w.At(0, "crash", func() { w.Crash("p") }) // falls before or after the submit, as the seed has it
+			submitOne(ctx, p, "a")
+		})
+		run(t, w, time.Minute)
+		op := operations(w, history.Submit)[0]
+		sent += count(op.Applied == history.OK)
+		if len(w.record.open) != 0 || op.Return != 0 {
+			t.Errorf("seed %d: %+v", seed, op)
+		}
+	}
+	if sent < 10 || sent > 30 {
+		t.Errorf("%d of 40 were sent, want some half", sent)
+	}
+}
+
 // TestCallsAreGivenBack: after everything is over no call is held, whatever became of its caller.
 func TestCallsAreGivenBack(t *testing.T) {
 	w := still(t)

@@ -71,6 +71,31 @@ func TestFailoverBreaksCallsInFlight(t *testing.T) {
 	}
 }
 
+func TestQuiet(t *testing.T) {
+	w := still(t)
+	if !w.Quiet() {
+		t.Error("an empty world is not quiet")
+	}
+	w.CutNode("od-1", clusters.Store)
+	w.kube.Create(dispatcher.Workload{Name: "task-a", Task: "a", Attempt: 1, Token: 1})
+	run(t, w, time.Second)
+	if w.Quiet() {
+		t.Error("quiet while a container lives that no row knows of")
+	}
+	run(t, w, time.Hour)
+	if !w.Quiet() {
+		t.Error("not quiet after its end")
+	}
+	w.database.Submit(background, dispatcher.Spec{ID: "a"})
+	if w.Quiet() {
+		t.Error("quiet with a pending task")
+	}
+	w.database.Cancel(background, "a")
+	if !w.Quiet() {
+		t.Error("not quiet after its cancel")
+	}
+}
+
 func TestRowEventsShowChangesOnly(t *testing.T) {
 	w := still(t, func(c *clusters.Config) {
 		c.Settings.HeartbeatInterval, c.Settings.WorkerLease = time.Second, 10*time.Second

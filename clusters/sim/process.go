@@ -75,14 +75,13 @@ func (p *process) start() {
 	})
 }
 
-// crash ends the caller where it is, if it still is the one that made the call.
-func (c *caller) crash(coroutine *kernel.Process) {
-	switch {
-	case c.worker != nil:
+// crash ends the caller where it is.
+func (c *caller) crash() {
+	if c.worker != nil {
 		c.worker.exit(137, "crashed")
-	case c.process.coroutine == coroutine:
-		c.world.Crash(c.name)
+		return
 	}
+	c.world.Crash(c.name)
 }
 
 // runDispatcher is the life of a dispatcher replica.

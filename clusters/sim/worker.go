@@ -38,9 +38,9 @@ type worker struct {
 
 // The exit codes of the worker, as far as they are not signals.
 const (
-	exitDone       = 0
-	exitFailed     = 1
-	exitSuperseded = 3
+	exitDone   = 0
+	exitFailed = 1
+	exitFenced = dispatcher.ExitFenced // refused, or out of touch with the store: the work itself did not fail
 )
 
 // retryAfter is between two tries of a call that failed without an answer.
@@ -132,9 +132,9 @@ func (w *worker) askToStart() {
 		case err == nil:
 			w.begin(sent)
 		case spoken(err):
-			w.exit(exitSuperseded, "")
+			w.exit(exitFenced, "")
 		case w.now()+retryAfter-w.beganAt >= w.startPatience():
-			w.exit(exitFailed, "")
+			w.exit(exitFenced, "")
 		default:
 			w.again(w.askToStart)
 		}
@@ -204,7 +204,7 @@ func (w *worker) finish(r dispatcher.Result) {
 		case err == nil:
 			w.exit(exitFailed, "")
 		case spoken(err):
-			w.exit(exitSuperseded, "")
+			w.exit(exitFenced, "")
 		default:
 			w.again(func() { w.finish(r) })
 		}
@@ -224,7 +224,7 @@ func (w *worker) heartbeat() {
 		case w.finishing:
 			return
 		case !w.container.Workload.Work.IgnoreFence:
-			w.exit(exitSuperseded, "")
+			w.exit(exitFenced, "")
 			return
 		}
 		w.beat = w.world.kernel.After(next, w.world.labels.heartbeat, w.heartbeat)
@@ -239,7 +239,7 @@ func (w *worker) guard() {
 	}
 	left := w.provenAt + w.settings.WorkerLease - w.now()
 	if left <= 0 {
-		w.exit(137, "lease over")
+		w.exit(exitFenced, "lease over")
 		return
 	}
 	w.fence = w.world.kernel.After(left, w.world.labels.fence, w.guard)

@@ -115,11 +115,24 @@ var workerCases = []workerCase{
 	{name: "the accepted start's reply is lost", work: dispatcher.Work{Run: 60 * s},
 		fault: ruled(clusters.Rule{Verb: history.Start, Nth: 1, Action: clusters.LoseReply}), want: "0 work, 66 counted, 66 end, 66 exit 0"},
 
+	{name: "killed before it knew that it was let in", work: dispatcher.Work{Run: 60 * s},
+		fault: func(w *Cluster) {
+			w.Intercept(clusters.Rule{Verb: history.Start, Nth: 1, Action: clusters.LoseReply})
+			at(3*s, func(w *Cluster) { w.KillContainer("t1") })(w)
+		},
+		want: "0 work, 3 exit 137, 3 end"},
+
 	{name: "short cut", work: dispatcher.Work{Run: 60 * s}, fault: cutStore(15*s, 40*s), want: "0 work, 60 counted, 60 end, 60 exit 0"},
 	{name: "fences itself a lease after the last sign of life", work: dispatcher.Work{Run: 300 * s}, fault: cutStore(15*s, 900*s),
 		want: "0 work, 50 end, 50 lease over"},
 	{name: "the lease counts from the sending", work: dispatcher.Work{Run: 300 * s},
 		fault: ruled(clusters.Rule{Verb: history.Heartbeat, Action: clusters.LoseReply}), want: "0 work, 40 end, 40 lease over"},
+	{name: "and not from the reply", work: dispatcher.Work{Run: 300 * s},
+		fault: func(w *Cluster) {
+			w.Intercept(clusters.Rule{Verb: history.Heartbeat, Nth: 1, Action: clusters.Slow, Delay: clusters.Fixed(4 * s)})
+			cutStore(15*s, 900*s)(w)
+		},
+		want: "0 work, 50 end, 50 lease over"},
 	{name: "cannot fence itself", work: dispatcher.Work{Run: 300 * s, IgnoreFence: true}, fault: cutStore(15*s, 900*s), want: "0 work, 601 end, 601 exit 143"},
 	{name: "no heartbeats, no fence", work: dispatcher.Work{Run: 300 * s}, change: noHeartbeats, fault: cutStore(15*s, 250*s),
 		want: "0 work, 300 counted, 300 end, 300 exit 0"},
@@ -140,6 +153,12 @@ var workerCases = []workerCase{
 		fault: ruled(clusters.Rule{Verb: history.Finish, Nth: 1, Action: clusters.CrashCaller}), want: "0 work, 60 counted, 60 end, 60 crashed"},
 
 	{name: "heeds SIGTERM", work: dispatcher.Work{Run: 60 * s}, fault: at(20*s, evict), want: "0 work, 21 end, 21 exit 143"},
+	{name: "heeds SIGTERM and asks no more", work: dispatcher.Work{Run: 60 * s},
+		fault: func(w *Cluster) {
+			w.At(2950*ms, "heal", w.Intercept(clusters.Rule{Port: clusters.Store, Action: clusters.Refuse}))
+			at(2900*ms, evict)(w)
+		},
+		want: "4 exit 143"},
 	{name: "ignores SIGTERM", work: dispatcher.Work{Run: 60 * s, IgnoreTerm: true}, fault: at(20*s, evict), want: "0 work, 50 killed, 50 end"},
 	{name: "its last word while it ignores SIGTERM", work: dispatcher.Work{Run: 30 * s, IgnoreTerm: true}, fault: at(20*s, evict),
 		want: "0 work, 30 counted, 30 end, 30 exit 0"},

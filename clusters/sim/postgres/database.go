@@ -80,11 +80,7 @@ func (l Lost) EffectLost() bool {
 // became of the rows, in order of ID.
 func (d *Database) FailOver(lost time.Duration) []Lost {
 	d.timeline++
-	since := d.config.Clock().Add(-min(lost, memory.UndoSpan))
-	rows := d.Rewind(since)
-	if d.shown.After(since) {
-		d.shown = since
-	}
+	rows := d.Rewind(d.config.Clock().Add(-min(lost, memory.UndoSpan)))
 	all := make([]Lost, len(rows))
 	for i, before := range rows {
 		after, err := d.Read(context.Background(), before.Spec.ID)
