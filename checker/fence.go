@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/squall-chaos/squall/checker/history"
 )
@@ -9,117 +11,135 @@ import (
 // ErrFence is I6-fence.
 var ErrFence = errors.New("the store accepts no write of a superseded leader and no ticket of a superseded attempt")
 
-// The roles that have terms, as package dispatcher spells them.
-const (
-	dispatching = iota
-	reconciling
-	roles
-)
-
-var roleNames = [roles]string{"dispatcher", "reconciler"}
-
-// writers says which role each verb of a leader's writes belongs to, less one.
-var writers = [history.PutLease + 1]uint8{
-	history.Claim: dispatching + 1, history.Launched: dispatching + 1, history.Unclaim: dispatching + 1, history.Reject: dispatching + 1,
-	history.Observe: reconciling + 1, history.Requeue: reconciling + 1, history.Conclude: reconciling + 1,
-	history.Cleaned: reconciling + 1, history.Postpone: reconciling + 1,
-}
-
-// term is the newest term of one role.
-type term struct {
-	epoch   uint64
-	grant   *history.Operation
-	changed bool // it superseded another, and nothing was written since
-}
-
-// fencing is the state of the pass, in the order in which the store applied things.
-type fencing struct {
-	*finding
-	newest  [roles]term
-	own     [][roles]uint64 // by process: the last term that it was granted
-	claimed []uint64        // by task: the newest token that was handed out
-}
-
-// fence replays what the store applied. A leader's write is judged by what its process was granted last, whatever epoch the
+// fence judges what the store applied. A leader's write is judged by what its process was granted last, whatever epoch the
 // call carried: a store that does not look at the epoch is found out by it.
 func fence(f *finding) {
-	s := &fencing{finding: f, own: make([][roles]uint64, len(f.Processes)), claimed: make([]uint64, len(f.Tasks))}
-	verbs := []history.Verb{history.Lead, history.Start, history.Heartbeat, history.Finish}
-	for verb, role := range writers {
-		if role != 0 {
-			verbs = append(verbs, history.Verb(verb))
-			f.exercised += f.refused(history.Verb(verb), history.Fenced)
-		}
-	}
-	for _, verb := range verbs[1:4] {
-		f.exercised += f.refused(verb, history.Refused)
-	}
-	for _, i := range f.byEffect(verbs...) {
+	f.leaderWrites("dispatcher", history.Claim, history.Launched, history.Unclaim, history.Reject)
+	f.leaderWrites("reconciler", history.Observe, history.Requeue, history.Conclude, history.Cleaned, history.Postpone)
+	f.tickets(history.Start, history.Heartbeat, history.Finish)
+}
+
+// grant is one term of a role.
+type grant struct {
+	at      history.Seq
+	by      *history.Operation
+	newest  int // index of the newest term granted up to here
+	written bool
+}
+
+// grants lists the terms of a role in the order in which they were granted.
+func (f *finding) grants(role string) []grant {
+	var all []grant
+	for _, i := range f.verbs[history.Lead] {
 		o := &f.Operations[i]
-		switch {
-		case o.Verb == history.Lead:
-			s.lead(o)
-		case writers[o.Verb] != 0 && o.Task != 0:
-			s.write(o, int(writers[o.Verb]-1))
-		case o.Task != 0:
-			s.ticket(o)
+		if at := f.effectOf(o); at != 0 && o.Detail == role {
+			all = append(all, grant{at: at, by: o})
+		}
+	}
+	slices.SortFunc(all, func(a, b grant) int { return cmp.Compare(a.at, b.at) })
+	for i := range all {
+		all[i].newest = i
+		if i > 0 && all[all[i-1].newest].by.Epoch > all[i].by.Epoch {
+			all[i].newest = all[i-1].newest
+		}
+	}
+	return all
+}
+
+// leaderWrites compares each applied write with the terms granted before it. No order of effects is needed for that, and
+// making one would cost more than all the rest.
+func (f *finding) leaderWrites(role string, verbs ...history.Verb) {
+	grants := f.grants(role)
+	for _, verb := range verbs {
+		before := 0 // how many grants precede the write; writes come almost in order, so it hardly moves
+		for _, i := range f.verbs[verb] {
+			o := &f.Operations[i]
+			f.exercised += count(o.Code == history.Fenced)
+			at := f.effectOf(o)
+			if at == 0 || o.Task == 0 {
+				continue
+			}
+			for before < len(grants) && grants[before].at < at {
+				before++
+			}
+			for before > 0 && grants[before-1].at >= at {
+				before--
+			}
+			if before > 0 {
+				f.leaderWrite(o, role, grants[:before])
+			}
 		}
 	}
 }
 
-func (f *finding) refused(verb history.Verb, with history.Code) (n int) {
-	for _, i := range f.verbs[verb] {
-		if f.Operations[i].Code == with {
-			n++
-		}
+// leaderWrite judges one write by the terms granted before it.
+func (f *finding) leaderWrite(o *history.Operation, role string, grants []grant) {
+	last := &grants[len(grants)-1]
+	if !last.written {
+		last.written = true
+		f.exercised += count(len(grants) > 1)
 	}
-	return n
-}
-
-func (s *fencing) lead(o *history.Operation) {
-	for role, name := range roleNames {
-		if o.Detail != name || o.Process == 0 {
-			continue
-		}
-		s.own[o.Process-1][role] = o.Epoch
-		if now := &s.newest[role]; o.Epoch > now.epoch {
-			*now = term{o.Epoch, o, now.epoch != 0}
-		}
-	}
-}
-
-func (s *fencing) write(o *history.Operation, role int) {
-	if o.Verb == history.Claim {
-		s.claimed[o.Task-1] = max(s.claimed[o.Task-1], o.Token)
-	}
-	now := &s.newest[role]
-	if now.epoch == 0 || o.Process == 0 {
-		return
-	}
-	if now.changed {
-		now.changed = false
-		s.exercised++
-	}
-	own := s.own[o.Process-1][role]
+	newest := grants[last.newest].by
+	own := f.lastTerm(o.Process, grants)
 	if o.Epoch != 0 {
 		own = min(own, o.Epoch)
 	}
-	if own >= now.epoch {
+	if own >= newest.Epoch {
 		return
 	}
-	at := s.effectOf(o)
-	s.violate(breach{o.Task, o.CalledAt, at, []history.Seq{now.grant.Call, o.Call, at}},
+	at := f.effectOf(o)
+	f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{newest.Call, o.Call, at}},
 		"the store accepted %s of %s from %s, called at %s in term %d of the %s, although %s had been granted term %d",
-		o.Verb, s.task(o.Task), s.process(o.Process), clock(o.CalledAt), own, roleNames[role], s.process(now.grant.Process), now.epoch)
+		o.Verb, f.task(o.Task), f.process(o.Process), clock(o.CalledAt), own, role, f.process(newest.Process), newest.Epoch)
 }
 
-func (s *fencing) ticket(o *history.Operation) {
-	newest := s.claimed[o.Task-1]
-	if o.Token >= newest {
-		return
+// lastTerm is the term that a process was granted last, 0 for none.
+func (f *finding) lastTerm(process history.ID, grants []grant) uint64 {
+	for i := len(grants) - 1; i >= 0; i-- {
+		if grants[i].by.Process == process {
+			return grants[i].by.Epoch
+		}
 	}
-	at := s.effectOf(o)
-	s.violate(breach{o.Task, o.CalledAt, at, []history.Seq{o.Call, at}},
+	return 0
+}
+
+// tickets compares each accepted ticket with the later claims of its task.
+func (f *finding) tickets(verbs ...history.Verb) {
+	claims := f.verbs[history.Claim]
+	latest := filled(len(f.Tasks), -1) // by task: its last claim, a position in claims
+	earlier := make([]int32, len(claims))
+	for n, i := range claims {
+		if task := f.Operations[i].Task; task != 0 {
+			earlier[n] = latest[task-1]
+			latest[task-1] = int32(n)
+		}
+	}
+	for _, verb := range verbs {
+		for _, i := range f.verbs[verb] {
+			o := &f.Operations[i]
+			f.exercised += count(o.Code == history.Refused)
+			at := f.effectOf(o)
+			if at == 0 || o.Task == 0 {
+				continue
+			}
+			for n := latest[o.Task-1]; n >= 0 && f.Operations[claims[n]].Token > o.Token; n = earlier[n] {
+				if claim := &f.Operations[claims[n]]; f.precedes(claim, at) {
+					f.staleTicket(o, claim)
+					break
+				}
+			}
+		}
+	}
+}
+
+func (f *finding) precedes(claim *history.Operation, at history.Seq) bool {
+	effect := f.effectOf(claim)
+	return effect != 0 && effect < at
+}
+
+func (f *finding) staleTicket(o, claim *history.Operation) {
+	at := f.effectOf(o)
+	f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{claim.Call, o.Call, at}},
 		"the store accepted %s of %s with token %d, called at %s, although token %d had been handed out",
-		o.Verb, s.task(o.Task), o.Token, clock(o.CalledAt), newest)
+		o.Verb, f.task(o.Task), o.Token, clock(o.CalledAt), claim.Token)
 }

@@ -36,40 +36,30 @@ func leak(f *finding) {
 			m.objects = max(0, m.objects-1)
 		}
 	}
-	putOff := f.postponed()
 	for t, i := range f.final {
 		if i < 0 || !left[t].had || !f.Events[i].Phase.Stopped() {
 			continue
 		}
 		f.exercised++
-		f.leaked(&f.Events[i], &left[t], putOff[t])
+		f.leaked(&f.Events[i], &left[t])
 	}
 }
 
-// postponed is, by task, where its cleanup was last put off.
-func (f *finding) postponed() []history.Seq {
-	at := make([]history.Seq, len(f.Tasks))
-	for _, i := range f.verbs[history.Postpone] {
-		if o := &f.Operations[i]; o.Task != 0 {
-			at[o.Task-1] = max(at[o.Task-1], f.effectOf(o))
-		}
-	}
-	return at
-}
-
-func (f *finding) leaked(row *history.Event, left *remains, putOff history.Seq) {
-	b := breach{row.Task, f.ended.At, f.ended.Seq, []history.Seq{row.Seq, left.created}}
-	since := max(row.At, f.healed.At)
-	if left.objects > 0 && !row.Cleanup {
+func (f *finding) leaked(row *history.Event, left *remains) {
+	since := max(row.At, f.healed.At, row.Due) // a cleanup that was put off is due later
+	owed := row.Cleanup
+	forgotten := !row.Cleanup && left.objects > 0
+	if forgotten {
 		since = max(since, left.createdAt)
 	}
-	over := f.disturbed.excess(since, f.ended.At, allowance{f.bound(1), f.restart()}) > 0
-	switch {
-	case !over:
-	case row.Cleanup && putOff < row.Seq:
-		f.violate(b, "the cleanup of %s, %s since %s, is still owed at the end of the run", f.task(row.Task), row.Phase, clock(row.At))
-	case !row.Cleanup && left.objects > 0:
-		f.violate(b, "%s, created at %s, is still there at the end of the run, although nothing is owed for %s, %s since %s",
-			left.name, clock(left.createdAt), f.task(row.Task), row.Phase, clock(row.At))
+	if !owed && !forgotten || f.disturbed.excess(since, f.ended.At, allowance{f.bound(1), f.restart()}) <= 0 {
+		return
 	}
+	b := breach{row.Task, f.ended.At, f.ended.Seq, []history.Seq{row.Seq, left.created}}
+	if owed {
+		f.violate(b, "the cleanup of %s, %s since %s, is still owed at the end of the run", f.task(row.Task), row.Phase, clock(row.At))
+		return
+	}
+	f.violate(b, "%s, created at %s, is still there at the end of the run, although nothing is owed for %s, %s since %s",
+		left.name, clock(left.createdAt), f.task(row.Task), row.Phase, clock(row.At))
 }

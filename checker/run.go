@@ -226,41 +226,6 @@ func (r *run) attempt(task history.ID, token uint64) int {
 	return 0
 }
 
-// byEffect returns the operations of the given verbs that took effect, in the order in which they did.
-// Sorting by comparison would cost more than all the checks together; positions are dense, so they are counted.
-func (r *run) byEffect(verbs ...history.Verb) []int32 {
-	var picked []int32
-	most := history.Seq(0)
-	for _, verb := range verbs {
-		for _, i := range r.verbs[verb] {
-			if at := r.effectOf(&r.Operations[i]); at != 0 {
-				picked = append(picked, i)
-				most = max(most, at)
-			}
-		}
-	}
-	if most > 16*history.Seq(len(r.Operations)+len(r.Events))+1024 {
-		slices.SortFunc(picked, func(a, b int32) int {
-			return int(r.effectOf(&r.Operations[a])) - int(r.effectOf(&r.Operations[b]))
-		})
-		return picked
-	}
-	starts := make([]int32, most+2)
-	for _, i := range picked {
-		starts[r.effectOf(&r.Operations[i])+1]++
-	}
-	for i := 1; i < len(starts); i++ {
-		starts[i] += starts[i-1]
-	}
-	ordered := make([]int32, len(picked))
-	for _, i := range picked {
-		at := r.effectOf(&r.Operations[i])
-		ordered[starts[at]] = i
-		starts[at]++
-	}
-	return ordered
-}
-
 // effectOf is where an operation took effect, 0 if it did not. Where no server's log tells, a success took effect between call
 // and return. Taking what grants something at its return and what uses it at its call never accuses wrongly.
 func (r *run) effectOf(o *history.Operation) history.Seq {

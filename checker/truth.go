@@ -36,15 +36,12 @@ func truth(f *finding) {
 			continue
 		}
 		f.exercised++
-		at := breach{row.Task, row.At, row.Seq, []history.Seq{row.Seq}}
 		switch {
 		case row.Phase == history.Succeeded && counted[t] == 0:
-			f.violate(at, "%s has been recorded as succeeded since %s, but no effect of it was counted", f.task(row.Task), clock(row.At))
+			f.violate(breach{row.Task, row.At, row.Seq, []history.Seq{row.Seq}}, "%s has been recorded as succeeded since %s, but no effect of it was counted", f.task(row.Task), clock(row.At))
 		case row.Phase != history.Succeeded && counted[t] > 0:
 			e := &f.Events[last[t]]
-			at.evidence = append(at.evidence, e.Seq)
-			at.seq, at.at = max(row.Seq, e.Seq), max(row.At, e.At)
-			f.violate(at, "%s is recorded as %s at the end, but its effect was counted at %s (%s)",
+			f.violate(breach{row.Task, max(row.At, e.At), max(row.Seq, e.Seq), []history.Seq{row.Seq, e.Seq}}, "%s is recorded as %s at the end, but its effect was counted at %s (%s)",
 				f.task(row.Task), row.Phase, clock(e.At), f.try(row.Task, e.Token))
 		}
 	}

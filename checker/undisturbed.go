@@ -134,6 +134,9 @@ type allowance struct{ bound, restart time.Duration }
 
 // excess is how much longer than allowed an interval was, by the count that accuses; negative: what was left.
 func (w windows) excess(from, to time.Duration, a allowance) time.Duration {
+	if to <= from {
+		return -a.bound
+	}
 	total := w.undisturbed(from, to)
 	over := total - a.bound - time.Duration(w.restarts(from, to))*a.restart
 	if over > 0 || total <= a.bound {

@@ -28,6 +28,7 @@ func Decode(from io.Reader, name string) (*History, error) {
 		return nil, d.fail(problem{text: "the file ends without its last line: expected " + `{"end":"history",...}`, err: ErrTruncated})
 	}
 	h := &d.history
+	h.Operations, h.Events = d.operations.joined(), d.events.joined()
 	h.Processes, h.Tasks, h.Nodes = d.names.processes.names, d.names.tasks.names, d.names.nodes.names
 	return h, nil
 }
@@ -44,6 +45,10 @@ type decoder struct {
 	names   names
 	order   order
 	history History
+
+	operations pile[Operation]
+	events     pile[Event]
+
 	begun   bool
 	ended   bool
 	strings [1024]string // recently seen, by hash
@@ -140,17 +145,16 @@ func (d *decoder) operation(v value) problem {
 	if v.kind != stringValue || !ok {
 		return unknownWord(string(v.text), verbWords)
 	}
-	o := Operation{Verb: verb}
-	if p := takeFields(d, "an operation", operationFields, &o); p.is() {
+	o := d.operations.add(Operation{Verb: verb})
+	if p := takeFields(d, "an operation", operationFields, o); p.is() {
 		return p
 	}
 	if o.Outcome == 0 {
 		return wanted(`the field "outcome"`)
 	}
-	if err := d.order.operation(&o); err != nil {
+	if err := d.order.operation(o); err != nil {
 		return problem{text: err.Error()}
 	}
-	d.history.Operations = append(d.history.Operations, o)
 	return problem{}
 }
 
@@ -159,14 +163,13 @@ func (d *decoder) event(v value) problem {
 	if v.kind != stringValue || !ok {
 		return unknownWord(string(v.text), kindWords)
 	}
-	e := Event{Kind: kind}
-	if p := takeFields(d, "an event", eventFields, &e); p.is() {
+	e := d.events.add(Event{Kind: kind})
+	if p := takeFields(d, "an event", eventFields, e); p.is() {
 		return p
 	}
-	if err := d.order.event(&e); err != nil {
+	if err := d.order.event(e); err != nil {
 		return problem{text: err.Error()}
 	}
-	d.history.Events = append(d.history.Events, e)
 	return problem{}
 }
 
@@ -206,7 +209,7 @@ func (d *decoder) footer(v value) problem {
 	if p := takeFields(d, "the last line", footerFields, &f); p.is() {
 		return p
 	}
-	operations, events := len(d.history.Operations), len(d.history.Events)
+	operations, events := d.operations.n, d.events.n
 	if f.operations != uint64(operations) || f.events != uint64(events) {
 		return problem{text: fmt.Sprintf("the file has %d operations and %d events: expected %d and %d by its last line",
 			operations, events, f.operations, f.events), err: ErrTruncated}

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -25,6 +24,9 @@ type Writer struct {
 	err   error
 	foot  footer
 	order order
+
+	operation Operation // the one being written: a field, because a local one would be allocated for every line
+	event     Event
 }
 
 // NewWriter begins a file. The trace hash is not known before the end: Close takes it.
@@ -55,29 +57,31 @@ func (w *Writer) Task(name string, s Spec) ID {
 
 // Operation writes an operation. Its names must have been declared.
 func (w *Writer) Operation(o Operation) error {
+	w.operation = o
 	if w.err == nil {
-		w.err = errors.Join(w.order.operation(&o), w.known(o.Process, o.Task, 0), checkWords(&o))
+		w.err = w.checkOperation(&w.operation)
 	}
 	if w.err != nil {
 		return w.err
 	}
 	w.foot.operations++
 	w.buf = append(append(append(w.buf, `{"op":"`...), o.Verb.String()...), '"')
-	putFields(w, operationFields, &o)
+	putFields(w, operationFields, &w.operation)
 	return w.err
 }
 
 // Event writes an event. Its names must have been declared.
 func (w *Writer) Event(e Event) error {
+	w.event = e
 	if w.err == nil {
-		w.err = errors.Join(w.order.event(&e), w.known(e.Process, e.Task, e.Node), checkKind(&e))
+		w.err = w.checkEvent(&w.event)
 	}
 	if w.err != nil {
 		return w.err
 	}
 	w.foot.events++
 	w.buf = append(append(append(w.buf, `{"event":"`...), e.Kind.String()...), '"')
-	putFields(w, eventFields, &e)
+	putFields(w, eventFields, &w.event)
 	return w.err
 }
 
@@ -174,7 +178,10 @@ func (w *Writer) known(process, task, node ID) error {
 	return nil
 }
 
-func checkWords(o *Operation) error {
+func (w *Writer) checkOperation(o *Operation) error {
+	if err := w.known(o.Process, o.Task, 0); err != nil {
+		return err
+	}
 	switch {
 	case !hasWord(verbWords, o.Verb):
 		return fmt.Errorf("operation at call %d has no verb: %s", o.Call, o.Verb)
@@ -183,14 +190,17 @@ func checkWords(o *Operation) error {
 	case int(o.Code) >= len(codeWords), int(o.Applied) >= len(outcomeWords), int(o.Phase) >= len(phaseWords):
 		return fmt.Errorf("operation at call %d has a value without a word: code %d, applied %d, phase %d", o.Call, o.Code, o.Applied, o.Phase)
 	}
-	return nil
+	return w.order.operation(o)
 }
 
-func checkKind(e *Event) error {
+func (w *Writer) checkEvent(e *Event) error {
+	if err := w.known(e.Process, e.Task, e.Node); err != nil {
+		return err
+	}
 	if !hasWord(kindWords, e.Kind) || int(e.Phase) >= len(phaseWords) {
 		return fmt.Errorf("event %d has a value without a word: kind %d, phase %d", e.Seq, e.Kind, e.Phase)
 	}
-	return nil
+	return w.order.event(e)
 }
 
 func hasWord[T ~uint8](words []string, v T) bool { return int(v) < len(words) && words[v] != "" }
