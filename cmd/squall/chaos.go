@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/scenarios"
 )
@@ -60,16 +63,12 @@ func runChaos(cmd *cobra.Command, c *console, f *chaosFlags) error {
 	}
 	began := time.Now()
 	r := f.tryAll(cmd.Context(), c, trials, t)
-	if r.results.index, err = c.writeIndex(r.results); err != nil {
-		return broken(err)
-	}
-	if err := c.writeOutputs(outputs, r.results); err != nil {
-		return err
-	}
 	if t.shown {
 		r.summary(c, time.Since(began))
 	}
-	c.close(r.results, outputs)
+	if err := c.publish(&r.results, outputs, "Squall: the suite"); err != nil {
+		return err
+	}
 	return r.ending()
 }
 
@@ -148,7 +147,7 @@ func (f *chaosFlags) tryAll(ctx context.Context, c *console, trials []trial, t *
 	defer progress.end()
 	w := progress.over(c.out)
 	t.begin(w)
-	r := tried{trials: trials}
+	r := tried{trials: trials, results: results{suite: true}}
 	add := func(o outcome) {
 		x := trials[len(r.results.outcomes)]
 		r.results.outcomes = append(r.results.outcomes, o)
@@ -196,49 +195,73 @@ func sideBySide[T any](ctx context.Context, n, workers int, do func(int) T, take
 }
 
 func (x trial) try(ctx context.Context, p performance) outcome {
+	o := outcome{}
 	if x.part == partDefect {
-		return x.hunt(ctx, p)
+		o = x.hunt(ctx, p)
+	} else {
+		o = p.perform(ctx, x.job)
 	}
-	return p.perform(ctx, x.job)
+	o.group = string(x.part)
+	return o
 }
 
 // hunt looks for the first seed under which the defect breaks what it is known to break.
 func (x trial) hunt(ctx context.Context, p performance) outcome {
-	o := outcome{job: x.job}
+	o := outcome{job: x.job, hunted: true}
 	last := x.job.from + uint64(x.job.count)
 	began := time.Now()
 	m := scenarios.Many{Options: x.job.options(), Workers: p.workers, UntilInvalid: true,
 		Each: func(scenarios.Result) { p.progress.step(false) }}
 	for m.From = x.job.from; m.From < last && ctx.Err() == nil; m.From++ {
 		m.Count = int(last - m.From)
-		o.tally = scenarios.Seeds(ctx, x.job.scenario, m)
-		if len(o.tally.Failed) > 0 {
-			o.failed = o.tally.Failed[0]
-			return o
-		}
-		first := o.tally.FirstInvalid
-		if first == nil {
+		t := scenarios.Seeds(ctx, x.job.scenario, m)
+		o.tally = joined(o.tally, t)
+		if t.FirstInvalid == nil {
 			break
 		}
-		if m.From = first.Seed; x.found(o) {
-			o.keep(p, first.Seed, first.History.Meta.TraceHash, first.History)
+		m.From = t.FirstInvalid.Seed
+		if x.breaks(t) {
+			o.keep(p, m.From, t.FirstInvalid.History.Meta.TraceHash, t.FirstInvalid.History)
 			break
 		}
 	}
-	o.tally.Seeds = int(m.From - x.job.from + 1)
+	if o.shown == nil {
+		o.missed = []string{fmt.Sprintf("%s must be seen within %s", strings.Join(x.defect.Breaks, " or "), count(x.defect.Seeds, "seed", "seeds"))}
+	}
+	if len(o.tally.Failed) > 0 {
+		o.failed = firstError(o.failed, o.tally.Failed[0])
+	}
 	o.tally.Wall = time.Since(began)
 	p.progress.add(x.job.count - o.tally.Seeds)
 	return o
 }
 
-// found tells whether the hunt ended with what was hunted.
-func (x trial) found(o outcome) bool {
-	for _, name := range x.defect.Breaks {
-		if o.tally.FirstInvalid != nil && o.tally.Violations[name] > 0 {
-			return true
+// breaks tells whether the first invalid seed violated what was hunted.
+func (x trial) breaks(t scenarios.Tally) bool {
+	return slices.ContainsFunc(x.defect.Breaks, func(name string) bool {
+		i := t.FirstInvalid.Report.Invariant(name)
+		return i != nil && i.Verdict == checker.Invalid
+	})
+}
+
+// joined is the tally over the seeds of both; they follow each other.
+func joined(a, b scenarios.Tally) scenarios.Tally {
+	if a.Seeds == 0 {
+		return b
+	}
+	sum := b
+	sum.Seeds, sum.Valid, sum.Virtual = a.Seeds+b.Seeds, a.Valid+b.Valid, a.Virtual+b.Virtual
+	sum.Invalid, sum.Unknown = slices.Concat(a.Invalid, b.Invalid), slices.Concat(a.Unknown, b.Unknown)
+	sum.Failed = slices.Concat(a.Failed, b.Failed)
+	for _, counts := range []struct{ to, from map[string]int }{{sum.Violations, a.Violations}, {sum.Exercised, a.Exercised}} {
+		for name, n := range counts.from {
+			counts.to[name] += n
 		}
 	}
-	return false
+	if sum.Verdict == checker.Valid {
+		sum.Verdict = checker.Invalid // the first had an invalid seed, or there would be no second
+	}
+	return sum
 }
 
 // asMeant tells whether the trial came out as it must.
@@ -246,10 +269,7 @@ func (x trial) asMeant(o outcome) bool {
 	if o.failed != nil || o.tally.Interrupted {
 		return false
 	}
-	if x.part == partDefect {
-		return x.found(o)
-	}
-	return len(o.tally.Unmet) == 0
+	return len(o.unmet()) == 0
 }
 
 func (r tried) ending() error {
@@ -304,6 +324,3 @@ func (r tried) count(p part) (good, all int) {
 	}
 	return good, all
 }
-
-
-func (c *console) writeIndex(r results) (string, error) { return "", nil }

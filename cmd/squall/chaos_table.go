@@ -77,7 +77,7 @@ func (t *trialTable) came(x trial, o outcome) string {
 	switch {
 	case o.failed != nil:
 		return t.ink.warn("failure of the harness")
-	case x.part == partDefect && x.found(o):
+	case x.part == partDefect && o.shown != nil:
 		return fmt.Sprintf("found: %s under seed %d", strings.Join(violated(o), ", "), o.shown.Seed)
 	case x.part == partDefect:
 		return t.ink.bad("not found")
@@ -103,10 +103,8 @@ func (x trial) complaints(o outcome) []string {
 	switch {
 	case o.failed != nil:
 		return []string{o.failed.Error()}
-	case x.part == partDefect:
-		return []string{fmt.Sprintf("%s must be seen within %s", strings.Join(x.defect.Breaks, " or "), count(x.defect.Seeds, "seed", "seeds"))}
 	}
-	lines := slices.Clone(o.tally.Unmet)
+	lines := slices.Clone(o.unmet())
 	if len(o.tally.Invalid) > 0 {
 		lines = append(lines, "invalid seeds: "+someSeeds(o.tally.Invalid))
 	}
@@ -115,4 +113,3 @@ func (x trial) complaints(o outcome) []string {
 	}
 	return lines
 }
-

@@ -35,11 +35,11 @@ too, if the scenario is in the bundle or in the library.
 			if err != nil {
 				return err
 			}
-			if err := c.writeOutputs(outputs, results{runs: []*reports.Run{run}}); err != nil {
+			if err := c.writeOutputs(outputs, documentOf(run)); err != nil {
 				return err
 			}
 			if textOnStdout(outputs) {
-				printRun(c.out, c, run)
+				c.printRun(run)
 			}
 			return endedWith(run.Verdict())
 		},
@@ -50,14 +50,13 @@ too, if the scenario is in the bundle or in the library.
 
 // checkAgain judges a bundle's history, or a file.
 func (c *console) checkAgain(path string) (*reports.Run, error) {
-	info, err := os.Stat(path)
-	if path == latestName || err == nil && info.IsDir() {
-		k, err := c.openBundle(path)
+	if info, err := os.Stat(path); path == latestName || err == nil && info.IsDir() {
+		run, err := c.openBundle(path)
 		if err != nil {
 			return nil, err
 		}
-		judge(k.run)
-		return k.run, nil
+		judge(run)
+		return run, nil
 	}
 	h, err := readHistory(path)
 	if err != nil {

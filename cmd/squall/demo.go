@@ -52,19 +52,22 @@ func runDemo(cmd *cobra.Command, c *console) error {
 		return broken(fmt.Errorf("the demo's dispatcher was not seen to fail under any of %d seeds", demoSeeds))
 	}
 	o.printDemo(c)
-	c.close(r, []output{{format: formatText}})
+	if err := c.close(r, []output{{format: formatText}}); err != nil {
+		return err
+	}
 	return r.ending()
 }
 
 func (o outcome) printDemo(c *console) {
 	i := c.outInk()
-	run := runOf(o.job, *o.shown, o.contrast)
+	run := o.run()
 	first := o.shown.Fatal()[0]
 	fmt.Fprintf(c.out, "%s  %s under seed %d (%d of %d seeds are invalid)\n\n", i.verdict(o.verdict()), i.bold(first.Invariant),
 		o.shown.Seed, len(o.tally.Invalid), o.tally.Seeds)
 	fmt.Fprintf(c.out, "  the promise    %s\n", wrapped(promiseOf(first.Invariant), 17))
 	fmt.Fprintf(c.out, "  what happened  %s\n\n", wrapped(run.Story(), 17))
-	printTimeline(c.out, run)
+	printSteps(c.out, i, run)
+	fmt.Fprintln(c.out)
 	if o.contrast != nil {
 		fmt.Fprintf(c.out, "  the same seed with dispatcher %s: %s\n", o.contrast.Dispatcher, i.verdict(verdictOf(o.contrast.Verdict)))
 		fmt.Fprintf(c.out, "  %s\n", wrapped("It names the pod after the task, so that the API server refuses a second one; and when a reply is lost it "+

@@ -27,6 +27,25 @@ func records(h *history.History) []record {
 	return all
 }
 
+// complete tells whether the recorded run went to its end; one that was interrupted has no such event.
+func complete(h *history.History) bool {
+	return len(h.Events) > 0 && slices.ContainsFunc(h.Events[max(0, len(h.Events)-10):], func(e history.Event) bool { return e.Kind == history.Ended })
+}
+
+// sameSoFar compares the events of a run that was interrupted with those of the whole one. Calls are left out: those that
+// were under way have no outcome in the first.
+func sameSoFar(cut, whole *history.History) string {
+	for i, e := range cut.Events {
+		if i == len(whole.Events) {
+			return fmt.Sprintf("the recording has %d events, and now there are %d", len(cut.Events), len(whole.Events))
+		}
+		if before, now := eventText(cut, e), eventText(whole, whole.Events[i]); before != now || e.Seq != whole.Events[i].Seq {
+			return fmt.Sprintf("first difference, at event %d:\n  before: [%d] %s\n  now:    [%d] %s", i+1, e.Seq, before, whole.Events[i].Seq, now)
+		}
+	}
+	return ""
+}
+
 // firstDifference names the first thing that two histories do not have in common.
 func firstDifference(first, second *history.History) string {
 	a, b := records(first), records(second)

@@ -16,10 +16,12 @@ func makeDirs(dir string) ([]string, error) {
 		if err == nil && !info.IsDir() {
 			return nil, fmt.Errorf("%s is not a directory", d)
 		}
-		if err == nil || !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
+		if err == nil || d == filepath.Dir(d) {
 			break
 		}
-		missing = append(missing, d)
+		if errors.Is(err, fs.ErrNotExist) {
+			missing = append(missing, d)
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("cannot make the directory %s: %w", dir, cause(err))

@@ -2,94 +2,124 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
-	"strings"
+	"time"
 
+	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
-// latestName stands for the newest bundle.
-const latestName = "latest"
-
-// bundle is the evidence of one run while it is being written.
-type bundle struct {
-	dir string
-	job job
+// evidence is the bundle of one run while it is written.
+type evidence struct {
+	job     job
+	bundle  *reports.Bundle
+	partial string
 }
 
-func newBundle(dir string, j job, seed uint64) (*bundle, error) {
-	d := filepath.Join(dir, "runs", fmt.Sprintf("%s-%s-%d", j.scenario.Name, j.system.Name, seed))
-	return &bundle{d, j}, os.MkdirAll(d, 0o755)
+// gather begins a bundle with what is known before the run.
+func gather(dir string, j job, seed uint64) (*evidence, error) {
+	settings, err := j.scenario.DispatcherSettings()
+	if err != nil {
+		return nil, err
+	}
+	m := history.Meta{Scenario: j.scenario.Name, Dispatcher: j.system.Name, World: j.world.name, Seed: seed, Version: thisBuild().recorded()}
+	b, err := reports.Create(dir, m, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	e := &evidence{job: j, bundle: b, partial: filepath.Join(filepath.Dir(b.Path()), ".partial-"+filepath.Base(b.Path()))}
+	halfWritten.add(e.partial)
+	if err := errors.Join(b.WriteScenario(j.text), b.WriteSettings(settings)); err != nil {
+		e.discard()
+		return nil, err
+	}
+	return e, nil
 }
 
-func (b *bundle) record(h *history.History) error {
-	return writeFile(filepath.Join(b.dir, "history.jsonl"), func(f *os.File) error { return history.Encode(f, h) })
+// record keeps the history before anybody judges it.
+func (e *evidence) record(h *history.History) error { return e.bundle.WriteHistory(h) }
+
+// discard removes what was written.
+func (e *evidence) discard() {
+	_ = e.bundle.Discard() // what led here is the error to report
+	halfWritten.done(e.partial)
 }
 
-func (b *bundle) discard() { _ = os.RemoveAll(b.dir) }
-
-func (b *bundle) finish(r scenarios.Result, control *scenarios.Result) (string, error) {
-	run := runOf(b.job, r, control)
-	run.Bundle = b.dir
-	return b.dir, writeFile(filepath.Join(b.dir, "report.html"), func(f *os.File) error { return run.WriteHTML(f) })
+// finish adds the verdict and the report, and gives the bundle its name.
+func (e *evidence) finish(r scenarios.Result, contrast *scenarios.Result) (string, error) {
+	defer halfWritten.done(e.partial)
+	run := runOf(e.job, r, contrast)
+	if run.History == nil { // the harness failed before there was anything to record
+		run.History = &history.History{Meta: history.Meta{Scenario: e.job.scenario.Name, Dispatcher: e.job.system.Name,
+			World: e.job.world.name, Seed: r.Seed, Version: thisBuild().recorded()}}
+		if err := e.record(run.History); err != nil {
+			return "", err
+		}
+	}
+	if err := errors.Join(e.bundle.WriteVerdict(run), e.bundle.WriteReport(run)); err != nil {
+		return "", err
+	}
+	return e.bundle.Finish()
 }
 
-// kept is a bundle that was read back.
-type kept struct {
-	dir string
-	run *reports.Run
-}
-
-func (c *console) openBundle(path string) (*kept, error) {
-	return nil, usage("to do: %s", path)
-}
-
-func (k *kept) job() (job, error) { return job{}, nil }
-
-func runOf(j job, r scenarios.Result, control *scenarios.Result) *reports.Run {
-	run := &reports.Run{History: r.History, Report: r.Report, Judged: r.Verdict, Tolerated: r.Scenario.Expect.Tolerate,
-		Settings: r.Settings, Virtual: r.Virtual, Wall: r.Wall, Err: r.Err, Scenario: j.text, About: r.Scenario.Summary,
-		Expected: reports.Verdict(verdictWanted(r.Scenario.Expect.Of(r.Dispatcher)))}
-	if control != nil {
-		run.Control = runOf(j, *control, nil)
+// runOf is a result as reports want it.
+func runOf(j job, r scenarios.Result, contrast *scenarios.Result) *reports.Run {
+	run := &reports.Run{History: r.History, Report: r.Report, Judged: r.Verdict, Tolerated: j.scenario.Expect.Tolerate,
+		Settings: r.Settings, Virtual: r.Virtual, Wall: r.Wall, Err: r.Err, Scenario: j.text, About: j.scenario.Summary,
+		Expected: expectedOf(j)}
+	if contrast != nil {
+		run.Control = runOf(j, *contrast, nil)
+		run.Control.Expected = reports.Valid
 	}
 	return run
 }
 
-func reportIn(dir string) string { return filepath.Join(dir, "report.html") }
+// expectedOf is the verdict that the scenario expects of the dispatcher; empty when it says nothing of it.
+func expectedOf(j job) reports.Verdict {
+	if e := j.scenario.Expect.Of(j.system.Name); e != nil {
+		return reports.Verdict(verdictWanted(e))
+	}
+	return ""
+}
 
-// controlOf runs what should pass where the job failed: the same scenario and seed under the reference, or, when it was the
-// reference that failed, the scenario's control.
-func controlOf(j job, seed uint64) *scenarios.Result {
+// reportIn is the page of a bundle.
+func reportIn(bundle string) string { return filepath.Join(bundle, reports.ReportFile) }
+
+// contrastTo runs what should pass where the job failed: the same scenario and seed under the reference, or, when it was
+// the reference that failed, the scenario's control. Nil when there is none: a report without it is better than none.
+func contrastTo(j job, seed uint64) *scenarios.Result {
 	s := j.scenario
-	options := j.options()
-	options.Seed = seed
-	if options.System.Name == planted.Reference().Name {
+	if j.system.Name == planted.Reference().Name {
 		control, err := s.LoadControl()
 		if err != nil || control == nil {
 			return nil
 		}
 		s = control
 	}
-	options.System = planted.Reference()
+	j.system = planted.Reference()
+	options := j.options()
+	options.Seed = seed
 	r := scenarios.Run(context.Background(), s, options)
-	if r.Err != nil || r.History == nil {
-		return nil // a report without a control is better than none
+	if r.Err != nil || r.History == nil || r.Verdict != checker.Valid {
+		return nil
 	}
 	return &r
 }
 
-// shellWord quotes a word for a shell when it needs it.
-func shellWord(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
-	}) < 0 && s != "" {
-		return s
+// pointLatest lets dir/latest point at the bundle that the last lines of the output name, whichever was finished last.
+func pointLatest(dir, bundle string) error {
+	fresh := filepath.Join(dir, ".latest-"+filepath.Base(bundle))
+	if err := os.Symlink(filepath.Join("runs", filepath.Base(bundle)), fresh); err != nil {
+		return err
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	if err := os.Rename(fresh, filepath.Join(dir, latestName)); err != nil {
+		_ = os.Remove(fresh)
+		return err
+	}
+	return nil
 }

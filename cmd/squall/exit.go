@@ -60,12 +60,13 @@ func statusOf(err error) int {
 	var end *ending
 	var input *scenarios.InputError
 	var format *history.FormatError
+	var bundle *reports.Problem
 	switch {
 	case err == nil:
 		return exitValid
 	case errors.As(err, &end):
 		return end.code
-	case errors.As(err, &input), errors.As(err, &format):
+	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &bundle):
 		return exitUsage
 	}
 	return exitHarness

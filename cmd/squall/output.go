@@ -68,12 +68,12 @@ func textOnStdout(outputs []output) bool {
 }
 
 // writeOutputs writes the results in every format but the text on stdout, which commands write as they go.
-func (c *console) writeOutputs(outputs []output, r results) error {
+func (c *console) writeOutputs(outputs []output, d document) error {
 	for _, o := range outputs {
 		if o.path == "" && o.format == formatText {
 			continue
 		}
-		write := func(w io.Writer) error { return r.write(w, o.format) }
+		write := func(w io.Writer) error { return d.write(w, o.format, filepath.Dir(o.path)) }
 		if o.path == "" {
 			if err := write(c.out); err != nil {
 				return broken(err)

@@ -21,6 +21,10 @@ type outcome struct {
 	bundle string
 	// contrast is what passes where the shown run does not.
 	contrast *scenarios.Result
+	// group is the part of a suite that the job belongs to; missed is what a hunt did not find.
+	group  string
+	hunted bool
+	missed []string
 	// failed is a failure of the harness: of a run, of the bundle, or lost determinism.
 	failed error
 }
@@ -34,10 +38,21 @@ func (o outcome) verdict() reports.Verdict {
 		return reports.Invalid
 	case o.tally.Verdict != checker.Valid:
 		return reports.Unknown
-	case len(o.tally.Unmet) > 0:
+	case len(o.unmet()) > 0:
 		return reports.Invalid
 	}
 	return reports.Valid
+}
+
+// unmet lists what differs from what was expected. What a scenario expects of many seeds is not asked of fewer.
+func (o outcome) unmet() []string {
+	switch {
+	case o.hunted:
+		return o.missed
+	case o.tally.Seeds < o.job.scenario.Seeds && o.tally.Verdict != checker.Invalid:
+		return nil
+	}
+	return o.tally.Unmet
 }
 
 // performance is how jobs are run.
@@ -51,7 +66,7 @@ type performance struct {
 }
 
 func (j job) options() scenarios.Options {
-	return scenarios.Options{System: j.system, World: j.world.open, Version: thisBuild().Version}
+	return scenarios.Options{System: j.system, World: j.world.open, Version: thisBuild().recorded()}
 }
 
 // perform runs a job and keeps the run that is worth reading.
@@ -73,6 +88,8 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 		o.keep(p, seeds.doubtful.seed, seeds.doubtful.hash, nil)
 	case p.keepAll && seeds.first.seen:
 		o.keep(p, seeds.first.seed, seeds.first.hash, nil)
+	case p.keepAll && seeds.cut != nil:
+		o.keepCut(p, seeds.cut)
 	}
 	return o
 }
@@ -81,6 +98,7 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 type watch struct {
 	progress        *progress
 	first, doubtful trace
+	cut             *scenarios.Result // the run that was interrupted
 }
 
 // trace is what one seed did.
@@ -92,7 +110,11 @@ type trace struct {
 
 func (w *watch) see(r scenarios.Result) {
 	w.progress.step(r.Verdict == checker.Invalid)
-	if r.Err != nil || r.History == nil || r.Interrupted {
+	if r.Err != nil || r.History == nil {
+		return
+	}
+	if r.Interrupted {
+		w.cut = &r
 		return
 	}
 	t := trace{true, r.Seed, r.History.Meta.TraceHash}
@@ -107,7 +129,7 @@ func (w *watch) see(r scenarios.Result) {
 // single runs one seed; its history is on disk before it is judged.
 func (p performance) single(ctx context.Context, j job) outcome {
 	o := outcome{job: j}
-	kept, err := newBundle(p.console.dir, j, j.from)
+	kept, err := gather(p.console.dir, j, j.from)
 	if err != nil {
 		o.failed = err
 		return o
@@ -129,7 +151,7 @@ func (p performance) single(ctx context.Context, j job) outcome {
 // keep runs a seed again, with its history written before it is judged, and compares the traces: a simulation
 // in which the same seed does something else is broken. The first history, if it is still there, shows where.
 func (o *outcome) keep(p performance, seed, hash uint64, before *history.History) {
-	kept, err := newBundle(p.console.dir, o.job, seed)
+	kept, err := gather(p.console.dir, o.job, seed)
 	if err != nil {
 		o.failed = err
 		return
@@ -147,13 +169,27 @@ func (o *outcome) keep(p performance, seed, hash uint64, before *history.History
 	o.finish(p, kept)
 }
 
-func (o *outcome) finish(p performance, kept *bundle) {
+// keepCut keeps what there is of a run that was interrupted.
+func (o *outcome) keepCut(p performance, cut *scenarios.Result) {
+	kept, err := gather(p.console.dir, o.job, cut.Seed)
+	if err == nil {
+		err = kept.record(cut.History)
+	}
+	if err != nil {
+		o.failed = err
+		return
+	}
+	o.shown = cut
+	o.finish(p, kept)
+}
+
+func (o *outcome) finish(p performance, kept *evidence) {
 	if o.shown == nil { // interrupted before it began
 		kept.discard()
 		return
 	}
 	if o.shown.Verdict == checker.Invalid && o.shown.History != nil {
-		o.contrast = controlOf(o.job, o.shown.Seed)
+		o.contrast = contrastTo(o.job, o.shown.Seed)
 	}
 	dir, err := kept.finish(*o.shown, o.contrast)
 	o.bundle = dir

@@ -11,9 +11,10 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Where there is no terminal a line is printed this often; a bar is drawn anew this often.
+// Where there is no terminal a line is printed this often, the first one sooner; a bar is drawn anew this often.
 const (
 	lineEvery = 10 * time.Second
+	firstLine = time.Second
 	barEvery  = 200 * time.Millisecond
 )
 
@@ -38,20 +39,21 @@ func (c *console) begin(what string, total int) *progress {
 	if c.quiet {
 		return p
 	}
-	every := lineEvery
+	first, every := firstLine, lineEvery
 	if isTerminal(c.err) {
-		every = barEvery
+		first, every = barEvery, barEvery
 		p.bar(c)
 	} else {
 		p.show = func() { fmt.Fprintln(c.err, "squall: "+p.line()) }
 	}
 	p.stopped.Go(func() {
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
+		next := time.NewTimer(first)
+		defer next.Stop()
 		for {
 			select {
-			case <-ticker.C:
+			case <-next.C:
 				p.show()
+				next.Reset(every)
 			case <-p.stop:
 				return
 			}

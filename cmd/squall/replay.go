@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
@@ -44,15 +45,15 @@ func runReplay(cmd *cobra.Command, c *console, f *replayFlags, path string) erro
 	if f.tail < 0 {
 		return usage("--tail %d: a number of events is not negative", f.tail)
 	}
-	k, err := c.openBundle(path)
+	before, err := c.openBundle(path)
 	if err != nil {
 		return err
 	}
-	j, err := k.job()
+	j, err := jobOf(before)
 	if err != nil {
 		return err
 	}
-	o := outcome{job: j, bundle: k.dir}
+	o := outcome{job: j, bundle: before.Bundle}
 	p := c.begin("seeds", 1)
 	o.tally = scenarios.Seeds(cmd.Context(), j.scenario, scenarios.Many{Options: j.options(), From: j.from, Count: 1,
 		Each: func(r scenarios.Result) { o.shown = &r }})
@@ -64,26 +65,37 @@ func runReplay(cmd *cobra.Command, c *console, f *replayFlags, path string) erro
 	case o.shown.Err != nil:
 		return broken(o.shown.Err)
 	}
-	if err := c.writeOutputs(outputs, r); err != nil {
+	if err := c.writeOutputs(outputs, r.document("Squall: replay")); err != nil {
 		return err
 	}
-	return c.compareTraces(k, o, f, textOnStdout(outputs))
+	return c.compareTraces(before, o, f, textOnStdout(outputs))
 }
 
 // compareTraces prints the replay and whether it was one.
-func (c *console) compareTraces(k *kept, o outcome, f *replayFlags, text bool) error {
-	now, before := o.shown.History, k.run.History
-	if now.Meta.TraceHash != before.Meta.TraceHash {
+func (c *console) compareTraces(bundle *reports.Run, o outcome, f *replayFlags, text bool) error {
+	now, before := o.shown.History, bundle.History
+	same := fmt.Sprintf("the same as before: trace hash %016x", now.Meta.TraceHash)
+	switch {
+	case !complete(before):
+		if difference := sameSoFar(before, now); difference != "" {
+			return broken(fmt.Errorf("determinism is lost: the recording was interrupted, and even so it differs\n%s", difference))
+		}
+		same = fmt.Sprintf("the same as far as the recording goes, which was interrupted after %s", count(len(before.Events), "event", "events"))
+	case now.Meta.TraceHash != before.Meta.TraceHash:
+		if now.Meta.Version != before.Meta.Version {
+			return usage("bundle %s was written by squall %s, and this is squall %s: it does something else under the same seed\n%s",
+				bundle.Bundle, before.Meta.Version, now.Meta.Version, firstDifference(before, now))
+		}
 		return broken(undetermined(now, before.Meta.TraceHash, before))
 	}
 	if text {
 		if f.until > 0 {
 			printUntil(c.out, now, history.Seq(f.until), f.tail)
 		}
-		o.print(c.out, c)
-		fmt.Fprintf(c.out, "the same as before: trace hash %016x\n", now.Meta.TraceHash)
-		fmt.Fprintf(c.out, "replay: squall replay %s\n", shellWord(k.dir))
-		fmt.Fprintf(c.out, "report: %s\n", reportIn(k.dir))
+		o.print(c.out, c, f.until == 0)
+		fmt.Fprintln(c.out, same)
+		fmt.Fprintf(c.out, "replay: squall replay %s\n", shellWord(bundle.Bundle))
+		fmt.Fprintf(c.out, "report: %s\n", reportIn(bundle.Bundle))
 	}
 	return endedWith(o.verdict())
 }

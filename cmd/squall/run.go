@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,10 +55,9 @@ func runScenarios(cmd *cobra.Command, c *console, f *runFlags, names []string) e
 		return usage("--dir: %w", err)
 	}
 	r := f.performAll(cmd.Context(), c, jobs, textOnStdout(outputs))
-	if err := c.writeOutputs(outputs, r); err != nil {
+	if err := c.publish(&r, outputs, "Squall: "+strings.Join(names, ", ")); err != nil {
 		return err
 	}
-	c.close(r, outputs)
 	return r.ending()
 }
 
@@ -72,7 +72,7 @@ func (f *runFlags) performAll(ctx context.Context, c *console, jobs []job, text 
 		o := p.perform(ctx, j)
 		r.outcomes = append(r.outcomes, o)
 		if text {
-			o.print(p.progress.over(c.out), c)
+			o.print(p.progress.over(c.out), c, len(jobs) == 1)
 		}
 		if ctx.Err() != nil {
 			r.interrupted = true
@@ -80,6 +80,21 @@ func (f *runFlags) performAll(ctx context.Context, c *console, jobs []job, text 
 		}
 	}
 	return r
+}
+
+// publish writes what is left to write: the index over several outcomes, the formats asked for, the last lines.
+func (c *console) publish(r *results, outputs []output, title string) error {
+	d := r.document(title)
+	if len(r.outcomes) > 1 || (r.suite && len(r.outcomes) > 0) {
+		var err error
+		if r.index, err = c.writeIndex(d); err != nil {
+			return broken(err)
+		}
+	}
+	if err := c.writeOutputs(outputs, d); err != nil {
+		return err
+	}
+	return c.close(*r, outputs)
 }
 
 // seedsOf is how many seeds all jobs run; 0 when nobody knows.
@@ -98,9 +113,8 @@ func seedsOf(jobs []job) int {
 type results struct {
 	outcomes    []outcome
 	interrupted bool
+	suite       bool   // they are of the suite: an index is always written
 	index       string // the report over all of them; empty: none was written
-	runs        []*reports.Run
-	kept        *kept
 }
 
 func (r results) verdict() reports.Verdict {
@@ -134,22 +148,27 @@ func (r results) ending() error {
 
 // close writes the last lines: how to see it again, and where to read about it. They go to stdout with the text, and else
 // where they do not get into other formats.
-func (c *console) close(r results, outputs []output) {
+func (c *console) close(r results, outputs []output) error {
 	var w io.Writer = c.err
 	if textOnStdout(outputs) {
 		w = c.out
 	}
-	worth := r.worthReading()
-	if worth == nil {
-		fmt.Fprintln(w, "nothing was run to its end; there is no report")
-		return
+	worth, report := r.worthReading(), r.index
+	if worth != nil {
+		if err := pointLatest(c.dir, worth.bundle); err != nil {
+			return broken(err)
+		}
+		fmt.Fprintf(w, "replay: squall replay %s\n", shellWord(worth.bundle))
+		if report == "" {
+			report = reportIn(worth.bundle)
+		}
 	}
-	fmt.Fprintf(w, "replay: squall replay %s\n", shellWord(worth.bundle))
-	report := r.index
 	if report == "" {
-		report = reportIn(worth.bundle)
+		fmt.Fprintln(w, "nothing was run: there is no report")
+		return nil
 	}
-	fmt.Fprintf(w, "report: %s\n", report)
+	_, err := fmt.Fprintf(w, "report: %s\n", report)
+	return err
 }
 
 // worthReading is the outcome that the last lines name: the worst, the first of them.

@@ -25,8 +25,8 @@ func (i ink) verdict(v reports.Verdict) string {
 	return i.warn(text)
 }
 
-// print writes what became of a job, for people.
-func (o outcome) print(w io.Writer, c *console) {
+// print writes what became of a job, for people; with detail, the steps that led to a violation as well.
+func (o outcome) print(w io.Writer, c *console, detail bool) {
 	i := c.outInk()
 	fmt.Fprintf(w, "%s  %s\n", i.verdict(o.verdict()), i.bold(o.title()))
 	if c.quiet {
@@ -36,8 +36,8 @@ func (o outcome) print(w io.Writer, c *console) {
 	if o.failed != nil {
 		fmt.Fprintf(w, "  failure: %s\n", indented(o.failed.Error()))
 	}
-	o.printViolations(w)
-	o.printStory(w, c)
+	o.printCounts(w)
+	o.printStory(w, c, detail || c.verbose)
 	for _, line := range o.expectationLines() {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
@@ -75,7 +75,7 @@ func (o outcome) amount() string {
 	return text
 }
 
-func (o outcome) printViolations(w io.Writer) {
+func (o outcome) printCounts(w io.Writer) {
 	for _, name := range checker.Names() {
 		if n := o.tally.Violations[name]; n > 0 && o.tally.Seeds > 1 {
 			fmt.Fprintf(w, "  %s violated under %s of %d\n", name, count(n, "seed", "seeds"), o.tally.Seeds)
@@ -91,44 +91,43 @@ func (o outcome) printViolations(w io.Writer) {
 
 func someSeeds(seeds []uint64) string {
 	const most = 8
-	text := strings.Trim(fmt.Sprint(seeds[:min(len(seeds), most)]), "[]")
+	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(seeds[:min(len(seeds), most)]), "[]"), " ", ", ")
 	if more := len(seeds) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return strings.ReplaceAll(text, " ", ", ")
+	return text
 }
 
-// printStory tells of the run that is shown, if it is not a valid one.
-func (o outcome) printStory(w io.Writer, c *console) {
+// printStory tells of the run that is shown, if it is not a valid one: what happened, and with detail how.
+func (o outcome) printStory(w io.Writer, c *console, detail bool) {
 	if o.shown == nil || o.shown.History == nil || o.shown.Verdict == checker.Valid {
 		return
 	}
+	run := o.run()
+	label := "what happened"
 	if o.tally.Seeds > 1 {
-		fmt.Fprintf(w, "  seed %d:\n", o.shown.Seed)
+		label = fmt.Sprintf("under seed %d", o.shown.Seed)
 	}
-	fmt.Fprintf(w, "  what happened: %s\n", wrapped(runOf(o.job, *o.shown, nil).Story(), 17))
-	fatal := o.shown.Fatal()
-	const most = 5
-	for n, v := range fatal {
-		if n == most && !c.verbose {
-			fmt.Fprintf(w, "  and %d more violations\n", len(fatal)-most)
-			break
-		}
-		fmt.Fprintf(w, "  %s at %s: %s\n", c.outInk().bad(v.Invariant), short(v.At), v.Message)
+	fmt.Fprintf(w, "  %-13s  %s\n", label, wrapped(run.Story(), 17))
+	if detail && run.Verdict() == reports.Invalid {
+		fmt.Fprintln(w)
+		printSteps(w, c.outInk(), run)
+		fmt.Fprintln(w)
 	}
+	c.printViolations(w, o.shown.Fatal())
 }
 
 // expectationLines say whether all this was to be expected.
 func (o outcome) expectationLines() []string {
 	e := o.job.scenario.Expect.Of(o.job.system.Name)
-	if len(o.tally.Unmet) == 0 {
+	if len(o.unmet()) == 0 {
 		if e != nil && e.Verdict == "invalid" {
 			return []string{"as expected: this dispatcher is meant to fail here"}
 		}
 		return nil
 	}
 	var lines []string
-	for _, u := range o.tally.Unmet {
+	for _, u := range o.unmet() {
 		lines = append(lines, "not as expected: "+u)
 	}
 	return lines
@@ -153,11 +152,14 @@ func (o outcome) printInvariants(w io.Writer, c *console) {
 
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
-// wrapped breaks a text into lines that fit a terminal of 100 columns, the later ones indented.
-func wrapped(text string, indent int) string {
+// wrapped breaks a text that begins at a column into lines that fit a terminal of 100 columns, the later ones
+// indented to the same column.
+func wrapped(text string, indent int) string { return hanging(text, indent, indent) }
+
+// hanging is wrapped with another column for the later lines.
+func hanging(text string, column, indent int) string {
 	const width = 100
 	var b strings.Builder
-	column := indent
 	for n, word := range strings.Fields(text) {
 		length := len([]rune(word))
 		switch {

@@ -43,6 +43,18 @@ func thisBuild() build {
 	return b
 }
 
+// recorded is the version as bundles have it: a build between releases is named by its commit.
+func (b build) recorded() string {
+	text := b.Version
+	if b.Version == "devel" && b.Commit != "" {
+		text += "-" + b.Commit
+	}
+	if b.Modified {
+		text += "-modified"
+	}
+	return text
+}
+
 func newVersionCommand(c *console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

@@ -10,7 +10,9 @@ func init() {
 		name:    "sim",
 		summary: "the dispatcher's own code on modelled time, Postgres and Kubernetes; one seed decides everything",
 		open:    openSim,
-		check:   func() []finding { return []finding{{what: "world sim", ok: true, detail: "needs nothing but this program"}} },
+		check: func() []finding {
+			return []finding{{what: "world sim", ok: true, detail: "needs nothing but this program"}}
+		},
 	})
 }
 

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/squall-chaos/squall/reports"
+)
+
+// The formats of -o.
+const (
+	formatText     = "text"
+	formatJSON     = "json"
+	formatJUnit    = "junit"
+	formatMarkdown = "markdown"
+	formatHTML     = "html"
+)
+
+func formatNames() []string {
+	return []string{formatText, formatJSON, formatJUnit, formatMarkdown, formatHTML}
+}
+
+// document is what a command has to say, in every format.
+type document struct {
+	title     string
+	summaries []reports.Summary
+	// page is the run whose page is the HTML; nil: the HTML is an index over the summaries.
+	page *reports.Run
+	// verdict, when set, makes JSON the verdict of page instead of the list of results.
+	verdict bool
+}
+
+// write writes the document for a file in the directory, to which links in it are relative.
+func (d document) write(w io.Writer, format, dir string) error {
+	switch format {
+	case formatText:
+		return reports.WriteText(w, d.summaries)
+	case formatJSON:
+		if !d.verdict {
+			return reports.WriteJSON(w, d.summaries)
+		}
+		text, err := d.page.VerdictJSON()
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		return err
+	case formatJUnit:
+		return reports.WriteJUnit(w, d.summaries)
+	case formatMarkdown:
+		return reports.WriteMarkdown(w, d.summaries)
+	case formatHTML:
+		if d.page != nil {
+			return d.page.WriteHTML(w)
+		}
+		return reports.WriteSuite(w, d.title, thisBuild().recorded(), linkedFrom(dir, d.summaries))
+	}
+	panic(fmt.Sprintf("format %q was let through", format))
+}
+
+// linkedFrom makes links to reports relative to the directory, so that the whole can be moved or unpacked elsewhere.
+func linkedFrom(dir string, all []reports.Summary) []reports.Summary {
+	linked := make([]reports.Summary, len(all))
+	for i, s := range all {
+		linked[i] = s
+		if s.Report == "" {
+			continue
+		}
+		from, err := filepath.Abs(dir)
+		if err != nil {
+			continue
+		}
+		to, err := filepath.Abs(s.Report)
+		if err != nil {
+			continue
+		}
+		if link, err := filepath.Rel(from, to); err == nil {
+			linked[i].Report = filepath.ToSlash(link)
+		}
+	}
+	return linked
+}
+
+// document is what the results of runs say.
+func (r results) document(title string) document {
+	d := document{title: title}
+	for _, o := range r.outcomes {
+		d.summaries = append(d.summaries, o.summary())
+	}
+	if len(r.outcomes) == 1 && r.outcomes[0].tally.Seeds == 1 && r.outcomes[0].shown != nil {
+		d.page = r.outcomes[0].run()
+	}
+	return d
+}
+
+// run is the shown run, with its bundle.
+func (o outcome) run() *reports.Run {
+	run := runOf(o.job, *o.shown, o.contrast)
+	run.Bundle = o.bundle
+	return run
+}
+
+func (o outcome) summary() reports.Summary {
+	s := reports.Summarize(o.tally, o.job.world.name)
+	s.Expected = expectedOf(o.job)
+	s.Group, s.Unmet = o.group, o.unmet()
+	if s.Expected == "" && o.hunted {
+		s.Expected = reports.Invalid
+	}
+	if o.failed != nil && s.Broken == 0 {
+		s.Broken, s.Failures = 1, []string{o.failed.Error()}
+	}
+	if o.shown != nil {
+		s.Show(o.run())
+	}
+	if o.bundle != "" {
+		s.Report = reportIn(o.bundle)
+	}
+	return s
+}
