@@ -97,7 +97,7 @@ func endedBy(t Task, w Workload) decision {
 		return decision{move: requeue, why: ReasonDisrupted} // never began: not a failure of the work
 	case w.State == WorkloadSucceeded:
 		return decision{move: requeue, why: ReasonNoResult}
-	case w.ExitCode == ExitFenced:
+	case w.Failure == FailureUnknown || w.ExitCode == ExitFenced:
 		return decision{move: requeue, why: ReasonLost}
 	}
 	return decision{move: requeue, why: ReasonWorkFailed}

@@ -73,6 +73,7 @@ func TestDecide(t *testing.T) {
 		{"a crash is a failure", row(Executing, 5), seen(SightEnded, failedBy(FailureError, 137)), 50, decision{move: requeue, why: ReasonWorkFailed}},
 		{"a crash before the start is not", row(Launched, -1), seen(SightEnded, failedBy(FailureError, 1)), 50, decision{move: requeue, why: ReasonDisrupted}},
 		{"a worker that fenced itself did not fail", row(Executing, 5), seen(SightEnded, failedBy(FailureError, ExitFenced)), 50, decision{move: requeue, why: ReasonLost}},
+		{"neither did one whose machine was restarted", row(Executing, 5), seen(SightEnded, failedBy(FailureUnknown, 137)), 50, decision{move: requeue, why: ReasonLost}},
 		{"exit 0 without a result is a failure", row(Executing, 5), seen(SightEnded, object(WorkloadSucceeded)), 50, decision{move: requeue, why: ReasonNoResult}},
 
 		{"pending within the start timeout waits", row(Launched, -1), seen(SightPending, object(WorkloadPending)), 200, decision{}},

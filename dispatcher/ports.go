@@ -136,9 +136,10 @@ type Failure string
 // The failures that the protocol tells apart.
 const (
 	FailureNone     Failure = ""
-	FailureError    Failure = "Error"            // the container exited non-zero by itself, OOM included
-	FailureDeadline Failure = "DeadlineExceeded" // activeDeadlineSeconds
-	FailureEvicted  Failure = "Evicted"          // eviction, preemption, deletion, node shutdown
+	FailureError    Failure = "Error"                  // the container exited non-zero by itself, OOM included
+	FailureDeadline Failure = "DeadlineExceeded"       // activeDeadlineSeconds
+	FailureEvicted  Failure = "Evicted"                // eviction, preemption, deletion, node shutdown
+	FailureUnknown  Failure = "ContainerStatusUnknown" // the machine was restarted under it
 )
 
 // ExitFenced is how a worker ends that lost touch with the store, or was refused: the attempt is lost, the work

@@ -103,15 +103,15 @@ var workerCases = []workerCase{
 	{name: "run time restored", work: dispatcher.Work{Run: 60 * s}, fault: func(w *Cluster) { w.SetRunTime("t1", 90*s); w.SetRunTime("t1", 0) },
 		want: "0 work, 60 counted, 60 end, 60 exit 0"},
 
-	{name: "refused at the start", work: dispatcher.Work{Run: 60 * s}, fault: cancel, want: "0 exit 3"},
+	{name: "refused at the start", work: dispatcher.Work{Run: 60 * s}, fault: cancel, want: "0 exit 75"},
 	{name: "store unreachable at first", work: dispatcher.Work{Run: 60 * s}, fault: cutStore(0, 12*s), want: "12 work, 72 counted, 72 end, 72 exit 0"},
 	{name: "store refuses connections at first", work: dispatcher.Work{Run: 60 * s},
 		fault: func(w *Cluster) {
 			w.At(12*s, "heal", w.Intercept(clusters.Rule{Port: clusters.Store, Action: clusters.Refuse}))
 		},
 		want: "12 work, 72 counted, 72 end, 72 exit 0"},
-	{name: "store unreachable for a lease", work: dispatcher.Work{Run: 60 * s}, fault: cutStore(0, 900*s), want: "41 exit 1"},
-	{name: "store unreachable for the start timeout", work: dispatcher.Work{Run: 60 * s}, change: noHeartbeats, fault: cutStore(0, 900*s), want: "299 exit 1"},
+	{name: "store unreachable for a lease", work: dispatcher.Work{Run: 60 * s}, fault: cutStore(0, 900*s), want: "41 exit 75"},
+	{name: "store unreachable for the start timeout", work: dispatcher.Work{Run: 60 * s}, change: noHeartbeats, fault: cutStore(0, 900*s), want: "299 exit 75"},
 	{name: "the accepted start's reply is lost", work: dispatcher.Work{Run: 60 * s},
 		fault: ruled(clusters.Rule{Verb: history.Start, Nth: 1, Action: clusters.LoseReply}), want: "0 work, 66 counted, 66 end, 66 exit 0"},
 
@@ -136,9 +136,9 @@ var workerCases = []workerCase{
 	{name: "cannot fence itself", work: dispatcher.Work{Run: 300 * s, IgnoreFence: true}, fault: cutStore(15*s, 900*s), want: "0 work, 601 end, 601 exit 143"},
 	{name: "no heartbeats, no fence", work: dispatcher.Work{Run: 300 * s}, change: noHeartbeats, fault: cutStore(15*s, 250*s),
 		want: "0 work, 300 counted, 300 end, 300 exit 0"},
-	{name: "stops when it is superseded", work: dispatcher.Work{Run: 300 * s}, fault: at(35*s, cancel), want: "0 work, 40 end, 40 exit 3"},
+	{name: "stops when it is superseded", work: dispatcher.Work{Run: 300 * s}, fault: at(35*s, cancel), want: "0 work, 40 end, 40 exit 75"},
 	{name: "superseded and cannot stop", work: dispatcher.Work{Run: 300 * s, IgnoreFence: true}, fault: at(35*s, cancel),
-		want: "0 work, 300 refused, 300 end, 300 exit 3"},
+		want: "0 work, 300 refused, 300 end, 300 exit 75"},
 
 	{name: "hands in its result again and again", work: dispatcher.Work{Run: 60 * s}, fault: cutStore(58*s, 75*s), want: "0 work, 78 counted, 78 end, 78 exit 0"},
 	{name: "the accepted result's reply is lost", work: dispatcher.Work{Run: 60 * s},
@@ -206,7 +206,7 @@ func TestReplacedWorkerIsGroundTruthToo(t *testing.T) {
 	})
 	launch(t, w, dispatcher.Work{Run: 100 * time.Second, IgnoreFence: true}, 1)
 	run(t, w, 20*time.Minute)
-	if got, want := truth(w), "0 work, 100 refused, 100 end, 100 exit 3"; got != want {
+	if got, want := truth(w), "0 work, 100 refused, 100 end, 100 exit 75"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if len(operations(w, history.Start)) > 0 {

@@ -27,6 +27,7 @@ type Container struct {
 	stage      stage
 	cause      cause
 	poweredOff bool // it ran when its machine was switched off
+	code       int  // its exit code, once it ended
 	parked     bool // its preparation was cut short by that
 
 	// state and failure are the kubelet's word on the pod; the API server may not know it yet.
@@ -110,6 +111,7 @@ func (s *Server) end(c *Container, code int, detail string) {
 	c.grace.Stop()
 	c.stage = ended
 	c.state, c.failure = c.verdict(code)
+	c.code = code
 	last := len(s.running) - 1
 	moved := s.running[last]
 	s.running[c.index], moved.index = moved, c.index

@@ -39,7 +39,7 @@ func TestKillAndReturnNode(t *testing.T) {
 	w.wantState("ran", dispatcher.WorkloadRunning, "")
 	w.s.ReturnNode("od-1")
 	w.until(5 * time.Minute)
-	w.wantState("ran", dispatcher.WorkloadFailed, dispatcher.FailureError)
+	w.wantState("ran", dispatcher.WorkloadFailed, dispatcher.FailureUnknown)
 	w.wantState("ended", dispatcher.WorkloadSucceeded, "")
 	w.wantAt(history.ContainerStarted, "new", time.Minute+12*time.Second)
 	w.wantAt(history.ContainerStarted, "late", never)

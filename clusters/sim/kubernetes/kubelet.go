@@ -144,7 +144,7 @@ func (s *Server) reported(c *Container) {
 	if p.gone || !c.node.connected() || s.down {
 		return
 	}
-	s.setState(p, c.state, c.failure)
+	s.setState(p, outcome{c.state, c.failure, c.code})
 	if c.stage == ended && p.w.Deleting && !p.immediate {
 		p.immediate = true
 		if !s.leave(p) {
@@ -153,14 +153,23 @@ func (s *Server) reported(c *Container) {
 	}
 }
 
+// lostTrack is what a kubelet makes of a container that was gone when its machine came back: ContainerStatusUnknown
+// (pkg/kubelet/kubelet_pods.go, convertToAPIContainerStatuses), unless the taint manager had marked the pod as disrupted.
+func lostTrack(p *pod) dispatcher.Failure {
+	if p.disrupted {
+		return dispatcher.FailureEvicted
+	}
+	return dispatcher.FailureUnknown
+}
+
 // resync is a kubelet that sees the API server again: it drops what is gone, takes on what is new and reports what it missed.
 func (s *Server) resync(n *node) {
 	if !n.connected() || s.down {
 		return
 	}
 	for _, c := range slices.Clone(n.containers) {
-		if c.poweredOff && c.pod.disrupted && c.cause == byItself {
-			c.failure = dispatcher.FailureEvicted
+		if c.poweredOff && c.cause == byItself {
+			c.failure = lostTrack(c.pod)
 		}
 		s.sync(c.pod)
 		s.reported(c)

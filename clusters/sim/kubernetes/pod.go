@@ -173,17 +173,24 @@ func (s *Server) leave(p *pod) bool {
 	return true
 }
 
+// outcome is what a status says of a pod.
+type outcome struct {
+	state   dispatcher.WorkloadState
+	failure dispatcher.Failure
+	code    int // exit code, once its container ended
+}
+
 // setState writes the status of the pod. A terminal phase is final.
-func (s *Server) setState(p *pod, state dispatcher.WorkloadState, failure dispatcher.Failure) {
-	if p.gone || p.w.State == state || p.w.State.Ended() {
+func (s *Server) setState(p *pod, o outcome) {
+	if p.gone || p.w.State == o.state || p.w.State.Ended() {
 		return
 	}
-	p.w.State, p.w.Failure = state, failure
-	if state.Ended() {
+	p.w.State, p.w.Failure, p.w.ExitCode = o.state, o.failure, o.code
+	if o.state.Ended() {
 		s.release(p)
 	}
 	s.changed(p, Modified)
-	s.observe(p, history.ObjectPhase, phaseDetail(state, failure))
+	s.observe(p, history.ObjectPhase, phaseDetail(o.state, o.failure))
 }
 
 // release gives back what an unended pod takes: its place on the node, and in the quota.
@@ -230,6 +237,8 @@ func phaseDetail(state dispatcher.WorkloadState, failure dispatcher.Failure) str
 		return "failed DeadlineExceeded"
 	case dispatcher.FailureEvicted:
 		return "failed Evicted"
+	case dispatcher.FailureUnknown:
+		return "failed ContainerStatusUnknown"
 	}
 	return "failed"
 }

@@ -57,6 +57,6 @@ func (s *Server) orphaned(n *node) bool {
 // collectPod is markFailedAndDeletePod: a phase that is not terminal becomes Failed, then the object is deleted by
 // force; a finalizer still holds it.
 func (s *Server) collectPod(p *pod) {
-	s.setState(p, dispatcher.WorkloadFailed, dispatcher.FailureEvicted)
+	s.setState(p, outcome{state: dispatcher.WorkloadFailed, failure: dispatcher.FailureEvicted})
 	s.delete(p, true)
 }

@@ -1,0 +1,86 @@
+package checker
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/squall-chaos/squall/checker/history"
+)
+
+// ErrFalseDeath is I5-false-death.
+var ErrFalseDeath = errors.New("no attempt is given up while its execution is alive, and none that its deadline ended is requeued as lost")
+
+// deadlineEnd ends the detail of an ObjectPhase event of a workload that its deadline ended.
+const deadlineEnd = "DeadlineExceeded"
+
+// ending is what is known of a task's attempts when a requeue takes effect.
+type ending struct {
+	alive    int32  // its open execution, -1: none
+	deadline uint64 // token of the last attempt whose workload its deadline ended
+}
+
+// falseDeath looks at every requeue that took effect. It is not about overlap: where names and fences keep a second
+// execution from beginning too early, a false death still throws healthy work away and charges it to the wrong budget.
+func falseDeath(f *finding) {
+	tasks := make([]ending, len(f.Tasks))
+	for i := range tasks {
+		tasks[i].alive = -1
+	}
+	next := 0
+	for _, o := range f.requeues() {
+		f.exercised++
+		for at := f.effectOf(o); next < len(f.Events) && f.Events[next].Seq < at; next++ {
+			f.happened(tasks, int32(next))
+		}
+		f.gaveUp(o, tasks[o.Task-1])
+	}
+}
+
+// requeues returns those that took effect, in the order in which they did.
+func (f *finding) requeues() []*history.Operation {
+	var all []*history.Operation
+	for _, i := range f.verbs[history.Requeue] {
+		if o := &f.Operations[i]; o.Task != 0 && f.effectOf(o) != 0 {
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b *history.Operation) int { return cmp.Compare(f.effectOf(a), f.effectOf(b)) })
+	return all
+}
+
+func (f *finding) happened(tasks []ending, i int32) {
+	e := &f.Events[i]
+	if e.Task == 0 {
+		return
+	}
+	t := &tasks[e.Task-1]
+	switch e.Kind {
+	case history.WorkStarted:
+		t.alive = i
+	case history.WorkEnded:
+		if t.alive >= 0 && f.Events[t.alive].Object == e.Object {
+			t.alive = -1
+		}
+	case history.ObjectPhase:
+		if strings.HasSuffix(e.Detail, deadlineEnd) {
+			t.deadline = e.Token
+		}
+	}
+}
+
+func (f *finding) gaveUp(o *history.Operation, t ending) {
+	at := f.effectOf(o)
+	switch {
+	case t.alive >= 0 && f.Events[t.alive].Token == o.Token:
+		begun := &f.Events[t.alive]
+		f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{begun.Seq, o.Call, at}},
+			"%s was requeued (%s) by %s at %s although %s was alive%s, running since %s", f.task(o.Task), o.Detail, f.process(o.Process),
+			clock(o.CalledAt), f.try(o.Task, o.Token), f.where(begun), clock(begun.At))
+	case t.deadline == o.Token && o.Token != 0:
+		f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{o.Call, at}},
+			"%s was requeued (%s) by %s at %s although its deadline had ended %s", f.task(o.Task), o.Detail, f.process(o.Process),
+			clock(o.CalledAt), f.try(o.Task, o.Token))
+	}
+}
