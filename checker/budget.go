@@ -12,48 +12,53 @@ var ErrBudget = errors.New("no task runs more often than its budgets allow, and 
 // spending is one task's use of its budgets since it was last resumed.
 type spending struct {
 	phase   history.Phase
-	started int32
+	begun   int32 // containers
+	started int32 // executions
 	counted bool
 	over    bool
 }
 
 // budget counts executions and charges. The last execution of MaxFailures + MaxDisruptions is the one that spends the
-// second budget while the first is all but spent.
+// second budget while the first is all but spent. A charge needs a container, not an execution: one that dies before it
+// learns that it was let in has failed too, as far as anybody can tell.
 func budget(f *finding) {
 	tasks := make([]spending, len(f.Tasks))
 	executions := f.executions
-	for _, i := range f.rows {
-		for len(executions) > 0 && executions[0].start < i {
-			f.ran(tasks, &executions[0])
-			executions = executions[1:]
-		}
+	for _, i := range f.bodies {
 		e := &f.Events[i]
-		f.charged(&tasks[e.Task-1], e)
-	}
-	for i := range executions {
-		f.ran(tasks, &executions[i])
+		s := &tasks[e.Task-1]
+		switch e.Kind {
+		case history.ContainerStarted:
+			s.begun++
+		case history.Row:
+			f.charged(s, e)
+		case history.WorkStarted:
+			if len(executions) > 0 && executions[0].start == i {
+				f.ran(s, e)
+				executions = executions[1:]
+			}
+		}
 	}
 }
 
 func (f *finding) charged(s *spending, e *history.Event) {
 	if s.phase == history.NeedsAttention && e.Phase == history.Pending {
-		s.started, s.over = 0, false // resumed, with fresh budgets
+		s.begun, s.started, s.over = 0, 0, false // resumed, with fresh budgets
 	}
 	s.phase = e.Phase
 	if e.Failures+e.Disruptions > 0 {
 		f.count(s)
 	}
-	if e.Failures <= s.started || s.over {
+	if e.Failures <= max(s.begun, s.started) || s.over {
 		return
 	}
 	s.over = true
 	f.violate(breach{e.Task, e.At, e.Seq, []history.Seq{e.Seq}},
-		"%s was charged %s by %s (%s) although its work had begun only %s", f.task(e.Task),
-		plural(int(e.Failures), "failure"), clock(e.At), e.Detail, plural(int(s.started), "time"))
+		"%s was charged %s by %s (%s) although its container had begun only %s", f.task(e.Task),
+		plural(int(e.Failures), "failure"), clock(e.At), e.Detail, plural(int(max(s.begun, s.started)), "time"))
 }
 
-func (f *finding) ran(tasks []spending, x *execution) {
-	s, e := &tasks[x.task-1], f.started(x)
+func (f *finding) ran(s *spending, e *history.Event) {
 	s.started++
 	if s.started > 1 {
 		f.count(s)

@@ -124,7 +124,9 @@ func (f *finding) tickets(verbs ...history.Verb) {
 			}
 			for n := latest[o.Task-1]; n >= 0 && f.Operations[claims[n]].Token > o.Token; n = earlier[n] {
 				if claim := &f.Operations[claims[n]]; f.precedes(claim, at) {
-					f.staleTicket(o, claim)
+					if !f.repeats(o, claim) {
+						f.staleTicket(o, claim)
+					}
 					break
 				}
 			}
@@ -135,6 +137,22 @@ func (f *finding) tickets(verbs ...history.Verb) {
 func (f *finding) precedes(claim *history.Operation, at history.Seq) bool {
 	effect := f.effectOf(claim)
 	return effect != 0 && effect < at
+}
+
+// repeats tells that the result had been accepted before the claim: handing it in again, because the answer was lost, is
+// answered and writes nothing.
+func (f *finding) repeats(o, claim *history.Operation) bool {
+	if o.Verb != history.Finish {
+		return false
+	}
+	for _, i := range f.verbs[history.Finish] {
+		first := &f.Operations[i]
+		effect := f.effectOf(first)
+		if first.Task == o.Task && first.Token == o.Token && effect != 0 && effect < f.effectOf(claim) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *finding) staleTicket(o, claim *history.Operation) {

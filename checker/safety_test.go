@@ -187,7 +187,7 @@ func TestBudget(t *testing.T) {
 			story: `
 				1 row t1 running #1
 				3 row t1 pending #1 failures=1 cleanup "work_failed"`,
-			messages: []string{"t1 was charged 1 failure by 3 s (work failed) although its work had begun only 0 times"},
+			messages: []string{"t1 was charged 1 failure by 3 s (work failed) although its container had begun only 0 times"},
 		},
 		{
 			name: "runs for ever", want: checker.Invalid,
