@@ -52,7 +52,14 @@ func (c *ledgerCheck) decide(task history.ID, index []int32) progress {
 func (c *ledgerCheck) run() progress {
 	c.search.begin(row{})
 	for i := range c.ops {
-		if p := c.search.add(&c.ops[i]); p != going {
+		o := &c.ops[i]
+		if p := c.search.until(o.call); p != going {
+			return p
+		}
+		if next := i + 1; (next == len(c.ops) || c.ops[next].call > o.ret) && c.search.pass(o) {
+			continue
+		}
+		if p := c.search.add(o); p != going {
 			return p
 		}
 	}

@@ -7,9 +7,11 @@ type meter struct {
 	ctx     context.Context
 	budget  Budget
 	steps   uint64 // of all partitions
-	end     uint64 // where this partition's steps are used up
+	begun   uint64 // where this partition's steps begin
 	poll    uint64 // when to look at the context again
-	expired bool
+	expired bool   // the time for all partitions is over
+	// exhausted is set when this partition's budget is used up.
+	exhausted bool
 }
 
 // pollEvery is how many steps may pass between two looks at the context: some 50 microseconds.
@@ -17,7 +19,7 @@ const pollEvery = 4096
 
 // begin starts a partition's budget; false when the time for all of them is over.
 func (m *meter) begin() bool {
-	m.end = m.steps + m.budget.Steps
+	m.begun, m.exhausted = m.steps, false
 	return m.allows(0)
 }
 
@@ -27,5 +29,8 @@ func (m *meter) allows(configs int) bool {
 		m.poll = m.steps + pollEvery
 		m.expired = m.expired || m.ctx.Err() != nil
 	}
-	return !m.expired && m.steps < m.end && configs <= m.budget.Configurations
+	if m.expired || m.steps-m.begun >= m.budget.Steps || configs > m.budget.Configurations {
+		m.exhausted = true
+	}
+	return !m.exhausted
 }

@@ -1,6 +1,9 @@
 package linearize
 
-import "math/bits"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // progress is how far a search came.
 type progress uint8
@@ -49,20 +52,49 @@ func (s *search[S]) begin(initial ...S) {
 
 // add opens an operation, after everything that returned before its call.
 func (s *search[S]) add(o *op) progress {
-	for s.open > 0 && s.ops[s.order[0]].ret < o.call {
-		if p := s.settle(); p != going {
-			return p
-		}
+	if p := s.until(o.call); p != going {
+		return p
 	}
 	if s.open == 0 {
 		s.quiet = s.added
 	}
-	if s.open == slots {
+	if s.open == slots && !s.retire() {
 		return crowded
 	}
 	s.added++
 	s.place(o)
 	return going
+}
+
+// until settles everything that returned before the call.
+func (s *search[S]) until(call uint64) progress {
+	for s.open > 0 && s.ops[s.order[0]].ret < call {
+		if p := s.settle(); p != going {
+			return p
+		}
+	}
+	return going
+}
+
+// pass is add and settle at once for the common case: an operation that overlaps with no other. It tells whether that
+// was so, and the operation fitted.
+func (s *search[S]) pass(o *op) bool {
+	if s.open > 0 || len(s.now.items) != 1 || o.choices != 1 || o.optional {
+		return false
+	}
+	s.meter.steps++
+	c := &s.now.items[0]
+	state, ok := s.step(c.state, o, 0)
+	if !ok {
+		return false
+	}
+	if state != c.state {
+		c.state, c.last = state, o.index
+	}
+	s.quiet = s.added
+	s.added++
+	s.settled++
+	return true
 }
 
 // finish settles what is still open. What may not have happened and never returned asks for nothing.
@@ -80,13 +112,19 @@ func (s *search[S]) finish() progress {
 	return going
 }
 
-// place gives an operation a slot, and lets it happen at once where it only looks.
+// place gives an operation a slot. One that only looks happens at once where it fits; where it fits everywhere it
+// needs no slot.
 func (s *search[S]) place(o *op) {
 	slot := uint8(bits.TrailingZeros64(^s.taken))
 	bit := uint64(1) << slot
 	s.ops[slot] = *o
-	s.earlier[slot] = 0
-	if !o.looks && s.taken != 0 {
+	if o.looks {
+		if s.look(slot) {
+			s.settled++
+			return
+		}
+		s.looks |= bit
+	} else if s.taken != 0 {
 		s.match(slot)
 	}
 	s.taken |= bit
@@ -99,15 +137,42 @@ func (s *search[S]) place(o *op) {
 	}
 	s.order[i] = slot
 	s.open++
-	if o.looks {
-		s.looks |= bit
-		for i := range s.now.items {
-			c := &s.now.items[i]
-			if s.fits(c.state, slot) {
-				c.done |= bit
-			}
+}
+
+// look lets an operation that only looks happen where it fits, and tells whether that was everywhere.
+func (s *search[S]) look(slot uint8) (everywhere bool) {
+	fitting := 0
+	for i := range s.now.items {
+		if c := &s.now.items[i]; s.fits(c.state, slot) {
+			c.done |= 1 << slot
+			fitting++
 		}
 	}
+	if fitting < len(s.now.items) {
+		return false
+	}
+	s.forget(1 << slot)
+	return true
+}
+
+// forget takes operations that have happened everywhere out of the configurations.
+func (s *search[S]) forget(done uint64) {
+	for i := range s.now.items {
+		s.now.items[i].done &^= done
+	}
+}
+
+// retire frees the slots of open operations that have happened in every configuration.
+func (s *search[S]) retire() bool {
+	done := s.taken
+	for i := range s.now.items {
+		done &= s.now.items[i].done
+	}
+	s.forget(done)
+	for rest := done; rest != 0; rest &= rest - 1 {
+		s.drop(uint8(bits.TrailingZeros64(rest)))
+	}
+	return done != 0
 }
 
 // match finds the open operations that the new one is interchangeable with.
@@ -128,15 +193,18 @@ func (s *search[S]) match(slot uint8) {
 // drop frees a slot; the configurations no longer name it.
 func (s *search[S]) drop(slot uint8) {
 	bit := uint64(1) << slot
+	s.settled++
 	s.taken &^= bit
 	s.optional &^= bit
 	s.looks &^= bit
+	if s.open--; s.open == 0 {
+		return
+	}
 	for rest := s.taken; rest != 0; rest &= rest - 1 {
 		s.earlier[bits.TrailingZeros64(rest)] &^= bit
 	}
-	s.open--
-	copy(s.order[:s.open], s.order[1:s.open+1])
-	s.settled++
+	at := bytes.IndexByte(s.order[:], slot)
+	copy(s.order[at:s.open], s.order[at+1:s.open+1])
 }
 
 func (s *search[S]) fits(state S, slot uint8) bool {
@@ -153,7 +221,7 @@ func (s *search[S]) fits(state S, slot uint8) bool {
 // settle lets the operation that returns next happen in every configuration where it has not yet.
 func (s *search[S]) settle() progress {
 	slot := s.order[0]
-	if s.open == 1 && len(s.now.items) == 1 && s.alone(slot) {
+	if len(s.now.items) == 1 && s.straight(slot) {
 		return going
 	}
 	if !s.meter.allows(len(s.now.items)) {
@@ -185,12 +253,17 @@ func (s *search[S]) settle() progress {
 	return going
 }
 
-// alone is settle for the common case: one operation open, one configuration, one outcome.
-func (s *search[S]) alone(slot uint8) bool {
-	c, o := &s.now.items[0], &s.ops[slot]
-	if c.done == 0 {
-		if o.choices != 1 || o.optional {
+// straight is settle for the common case: one configuration, in which nothing else can happen before.
+func (s *search[S]) straight(slot uint8) bool {
+	c, o, bit := &s.now.items[0], &s.ops[slot], uint64(1)<<slot
+	if c.done&bit == 0 {
+		if o.choices != 1 || o.optional || s.looks&bit != 0 {
 			return false
+		}
+		for rest := s.taken &^ s.looks &^ c.done &^ bit; rest != 0; rest &= rest - 1 {
+			if s.fits(c.state, uint8(bits.TrailingZeros64(rest))) {
+				return false
+			}
 		}
 		s.meter.steps++
 		state, ok := s.step(c.state, o, 0)
@@ -199,11 +272,11 @@ func (s *search[S]) alone(slot uint8) bool {
 		}
 		if state != c.state {
 			c.state, c.last = state, o.index
+			c.done |= s.seen(*c)
 		}
 	}
-	c.done = 0
-	s.taken, s.looks, s.open = 0, 0, 0
-	s.settled++
+	c.done &^= bit
+	s.drop(slot)
 	return true
 }
 
