@@ -1,0 +1,49 @@
+package checker_test
+
+import (
+	"testing"
+
+	"github.com/squall-chaos/squall/checker"
+)
+
+func TestFalseDeath(t *testing.T) {
+	judge(t, "I5-false-death", checker.ErrFalseDeath, []verdict{
+		{
+			name: "requeued when its container was dead", want: checker.Valid,
+			story: `
+				1 work-started t1 #1 u1 n1
+				8 work-ended t1 #1 u1 n1
+				9 requeue reconciler-1 t1 #1 "workload_lost"`,
+		},
+		{
+			name: "an older attempt's container lives on", want: checker.Valid,
+			story: `
+				1 work-started t1 #1 u1 n1
+				9 requeue reconciler-1 t1 #2 "workload_lost"`,
+		},
+		{
+			name: "requeued alive", want: checker.Invalid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				9 requeue reconciler-1 t1 #1 "workload_lost"`,
+			messages: []string{"t1 was requeued (workload lost) by reconciler-1 at 9 s although attempt 1 (token 1) was alive on n1, running since 2 s"},
+		},
+		{
+			name: "requeued alive, but the store refused", want: checker.NotExercised,
+			story: `
+				2 work-started t1 #1 u1 n1
+				9 requeue reconciler-1 t1 #1 conflict "workload_lost"`,
+		},
+		{
+			name: "a kill by deadline taken for a loss", want: checker.Invalid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				8 work-ended t1 #1 u1 n1
+				8 object-phase t1 #1 u1 "failed_DeadlineExceeded"
+				9 requeue reconciler-1 t1 #1 "workload_lost"`,
+			messages: []string{"t1 was requeued (workload lost) by reconciler-1 at 9 s although its deadline had ended attempt 1 (token 1)"},
+		},
+	})
+}
