@@ -93,7 +93,7 @@ func graceEqualsDeadline() Defect {
 				return s
 			},
 		},
-		Breaks: []string{"I5-false-death", "I8-truth", "I1-overlap"}, Scenario: "deadline-overrun", Seeds: 50,
+		Breaks: []string{"I5-false-death"}, Scenario: "grace-at-the-deadline", Seeds: 20,
 	}
 }
 

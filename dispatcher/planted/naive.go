@@ -21,7 +21,7 @@ func naive() Defect {
 	for _, p := range parts {
 		all = both(all, p)
 	}
-	return Defect{System: all, Breaks: []string{"I1-overlap", "I1-effect"}, Scenario: "swarm-standard", Seeds: 20}
+	return Defect{System: all, Breaks: []string{"I1-overlap", "I1-effect"}, Scenario: "swarm-b0", Seeds: 20}
 }
 
 // both applies the hooks of two systems, the first one's innermost.
