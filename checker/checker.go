@@ -41,7 +41,7 @@ var linearizability = []Invariant{
 var oracles = []Invariant{
 	{"I1-overlap", ErrOverlap, "tasks that ran more than once", overlap},
 	{"I1-effect", ErrEffect, "tasks with more than one chance of an effect", effect},
-	{"I2-stranded", ErrStranded, "times that a running row had nothing alive until somebody changed the row", stranded},
+	{"I2-stranded", ErrStranded, "undisturbed times that a running row had nothing alive until somebody changed the row", stranded},
 	{"I3-loss", ErrLoss, "submitted tasks that had the time to stop", loss},
 	{"I4-cancel", ErrCancel, "acknowledged cancels of tasks that had not stopped", cancel},
 	{"I5-budget", ErrBudget, "tasks that ran more than once or were charged", budget},

@@ -228,7 +228,7 @@ func (s *stranding) judge(t *strandable, task history.ID, at time.Duration, seq 
 	if at <= t.since {
 		return
 	}
-	if counts {
+	if counts && s.disturbed.undisturbed(t.since, at) > 0 {
 		s.exercised++
 	}
 	if s.harmless(s.bound(1) - (at - t.since)) {
