@@ -91,7 +91,7 @@ func (l *ledger) refuses(r row, o *op) bool {
 	case !in:
 		return true
 	case o.verb == history.Finish && o.workload == 0:
-		return r.finished != o.ticket // whose result it was is not recorded
+		return true // which workload reported is not recorded: it may have been another one
 	}
 	return l.deadline && r.stage < executing
 }

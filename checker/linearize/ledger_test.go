@@ -59,6 +59,7 @@ func TestLedger(t *testing.T) {
 		{"a late repetition, even after the next claim", begun + "9-10 w1 finish t5 failed = pending\n 11-12 r cleaned t5 = pending\n 13-14 d claim t6 = running\n 15-16 w1 finish t5 failed = running", Ok, ""},
 		{"a stale result counts", begun + "9-10 r requeue t5 lost = pending\n 11-12 w1 finish t5 succeeded = succeeded", Illegal, "finish by w1 with token 5, succeeded"},
 		{"a stale result is refused", begun + "9-10 r requeue t5 lost = pending\n 11-12 w1 finish t5 succeeded = refused", Ok, ""},
+		{"workers of one name are told apart where they can be", begun + "9-10 w1 start t5 u2 = refused\n 11-12 w1 finish t5 succeeded = succeeded\n 13-14 w1 finish t5 succeeded = refused", Ok, ""},
 		{"a failure that spends the budget", begun + "9-10 w1 finish t5 failed = needs-attention\n 11-12 c resume = pending", Ok, ""},
 
 		{"requeued once", begun + "9-12 r1 requeue t5 lost = pending\n 10-11 r2 requeue t5 lost = pending", Illegal, "requeue by r"},

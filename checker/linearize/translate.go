@@ -57,6 +57,7 @@ func (t *translator) task(id history.ID, index []int32) {
 		t.operation(i, &t.h.Operations[i])
 	}
 	t.order()
+	t.finishes()
 	if t.lost {
 		t.seen()
 	}
@@ -111,7 +112,11 @@ func (t *translator) particulars(o *op, from *history.Operation) {
 		o.workload = t.uid(from.Detail)
 		t.holders = append(t.holders, holder{from.Process, o.number, o.workload})
 	case history.Finish:
-		t.finish(o, from)
+		o.detail = succeeded
+		if from.Detail != "succeeded" {
+			o.detail = failed
+			o.undecided()
+		}
 	case history.Requeue:
 		o.undecided()
 	case history.Conclude:
@@ -128,24 +133,37 @@ func (o *op) undecided() {
 	}
 }
 
-func (t *translator) finish(o *op, from *history.Operation) {
-	o.detail = succeeded
-	if from.Detail != "succeeded" {
-		o.detail = failed
-		o.undecided()
-	}
-	for _, h := range t.holders {
-		if h.process == from.Process && h.number == o.number {
-			o.workload = h.workload
+// finishes says of every Finish which workload it was of, as far as the history tells.
+func (t *translator) finishes() {
+	for i := range t.ops {
+		o := &t.ops[i]
+		if o.verb != history.Finish {
+			continue
 		}
+		o.workload = t.held(t.h.Operations[o.index].Process, o.number)
+		k := ticket{o.number, o.workload, o.detail}
+		n := slices.Index(t.tickets, k)
+		if n < 0 {
+			n = len(t.tickets)
+			t.tickets = append(t.tickets, k)
+		}
+		o.ticket = uint32(n) + 1
 	}
-	k := ticket{o.number, o.workload, o.detail}
-	n := slices.Index(t.tickets, k)
-	if n < 0 {
-		n = len(t.tickets)
-		t.tickets = append(t.tickets, k)
+}
+
+// held is the workload with which the process asked to start the attempt; 0 when it did not, or with several:
+// workers may share a name.
+func (t *translator) held(process history.ID, number uint64) (workload uint32) {
+	for _, h := range t.holders {
+		if h.process != process || h.number != number || h.workload == workload {
+			continue
+		}
+		if workload != 0 {
+			return 0
+		}
+		workload = h.workload
 	}
-	o.ticket = uint32(n) + 1
+	return workload
 }
 
 // uid numbers a UID within the task, the latest first: that is the likely one.
