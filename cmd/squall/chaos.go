@@ -14,11 +14,8 @@ import (
 	"github.com/squall-chaos/squall/scenarios"
 )
 
-// chaosFlags are the flags of the suite.
-type chaosFlags struct {
-	runFlags
-	swarmSeeds int
-}
+// chaosFlags are the flags of the suite; its seeds are those of the swarm.
+type chaosFlags struct{ runFlags }
 
 func newChaosCommand(c *console) *cobra.Command {
 	var f chaosFlags
@@ -36,7 +33,7 @@ suite did not come out as expected; the other values are those of squall run.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.world, "world", "sim", "where to run: sim")
-	flags.IntVar(&f.swarmSeeds, "seeds", 200, "seeds of the swarm")
+	flags.IntVar(&f.seeds, "seeds", 200, "seeds of the swarm")
 	flags.Uint64Var(&f.from, "from", 1, "the first seed of the swarm")
 	f.addWorkers(cmd)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list the trials and run nothing")
@@ -65,6 +62,7 @@ func runChaos(cmd *cobra.Command, c *console, f *chaosFlags) error {
 	r := f.tryAll(cmd.Context(), c, trials, t)
 	if t.shown {
 		r.summary(c, time.Since(began))
+		r.example(c)
 	}
 	if err := c.publish(&r.results, outputs, "Squall: the suite"); err != nil {
 		return err
@@ -84,16 +82,40 @@ const (
 
 // trial is one line of the suite.
 type trial struct {
-	part   part
-	job    job
-	defect planted.Defect // that is hunted
+	part part
+	job  job
+	// quarry is what is hunted: the first seed that ends the hunt is the last. Nil: every seed is run.
+	quarry *quarry
+}
+
+// quarry is a set of invariants to see violated.
+type quarry struct {
+	names []string
+	all   bool // all of them, not any
+}
+
+// missing are those that still have to be seen.
+func (q quarry) missing(seen map[string]int) []string {
+	var missing []string
+	for _, name := range q.names {
+		if seen[name] == 0 {
+			missing = append(missing, name)
+		} else if !q.all {
+			return nil
+		}
+	}
+	return missing
+}
+
+func (q quarry) String() string {
+	if q.all {
+		return strings.Join(q.names, " and ")
+	}
+	return strings.Join(q.names, " or ")
 }
 
 // trials lists the suite.
 func (f *chaosFlags) trials(cmd *cobra.Command) ([]trial, error) {
-	if cmd.Flags().Changed("seeds") && f.swarmSeeds < 1 {
-		return nil, usage("--seeds %d: at least 1 seed must run", f.swarmSeeds)
-	}
 	if err := f.check(cmd); err != nil {
 		return nil, err
 	}
@@ -109,12 +131,12 @@ func (f *chaosFlags) trials(cmd *cobra.Command) ([]trial, error) {
 	var reference, naive, defects, swarm []trial
 	for _, s := range scenarios.Library() {
 		if s.Swarm != "" {
-			swarm = append(swarm, trial{part: partSwarm, job: of(s, "reference", f.from, f.swarmSeeds)})
+			swarm = append(swarm, trial{part: partSwarm, job: of(s, "reference", f.from, f.seeds)})
 		} else {
 			reference = append(reference, trial{part: partReference, job: of(s, "reference", 1, max(s.Seeds, 1))})
 		}
 		if s.Expect.Naive != nil {
-			naive = append(naive, trial{part: partNaive, job: of(s, "naive", 1, max(s.Seeds, 1))})
+			naive = append(naive, naiveTrial(of(s, "naive", 1, max(s.Seeds, 1))))
 		}
 	}
 	for _, d := range planted.Defects() {
@@ -122,9 +144,19 @@ func (f *chaosFlags) trials(cmd *cobra.Command) ([]trial, error) {
 		if err != nil {
 			return nil, broken(fmt.Errorf("planted defect %s: %w", d.System.Name, err))
 		}
-		defects = append(defects, trial{part: partDefect, job: of(s, d.System.Name, 1, d.Seeds), defect: d})
+		defects = append(defects, trial{part: partDefect, job: of(s, d.System.Name, 1, d.Seeds), quarry: &quarry{names: d.Breaks}})
 	}
 	return append(append(append(reference, naive...), defects...), swarm...), nil
+}
+
+// naiveTrial is a trial of the naive dispatcher. Where a verdict needs many seeds it is hunted: it fails so often that to run
+// them all would be the larger part of the suite.
+func naiveTrial(j job) trial {
+	x := trial{part: partNaive, job: j}
+	if e := j.scenario.Expect.Naive; j.count > 1 && e.Verdict == "invalid" {
+		x.quarry = &quarry{names: e.Violates, all: true}
+	}
+	return x
 }
 
 // tried is what became of the suite.
@@ -196,7 +228,7 @@ func sideBySide[T any](ctx context.Context, n, workers int, do func(int) T, take
 
 func (x trial) try(ctx context.Context, p performance) outcome {
 	o := outcome{}
-	if x.part == partDefect {
+	if x.quarry != nil {
 		o = x.hunt(ctx, p)
 	} else {
 		o = p.perform(ctx, x.job)
@@ -205,7 +237,7 @@ func (x trial) try(ctx context.Context, p performance) outcome {
 	return o
 }
 
-// hunt looks for the first seed under which the defect breaks what it is known to break.
+// hunt runs seeds until the quarry was seen.
 func (x trial) hunt(ctx context.Context, p performance) outcome {
 	o := outcome{job: x.job, hunted: true}
 	last := x.job.from + uint64(x.job.count)
@@ -220,13 +252,13 @@ func (x trial) hunt(ctx context.Context, p performance) outcome {
 			break
 		}
 		m.From = t.FirstInvalid.Seed
-		if x.breaks(t) {
+		if len(x.quarry.missing(o.tally.Violations)) == 0 {
 			o.keep(p, m.From, t.FirstInvalid.History.Meta.TraceHash, t.FirstInvalid.History)
 			break
 		}
 	}
-	if o.shown == nil {
-		o.missed = []string{fmt.Sprintf("%s must be seen within %s", strings.Join(x.defect.Breaks, " or "), count(x.defect.Seeds, "seed", "seeds"))}
+	if missing := x.quarry.missing(o.tally.Violations); len(missing) > 0 {
+		o.missed = []string{fmt.Sprintf("%s must be seen within %s", x.quarry, count(x.job.count, "seed", "seeds"))}
 	}
 	if len(o.tally.Failed) > 0 {
 		o.failed = firstError(o.failed, o.tally.Failed[0])
@@ -234,14 +266,6 @@ func (x trial) hunt(ctx context.Context, p performance) outcome {
 	o.tally.Wall = time.Since(began)
 	p.progress.add(x.job.count - o.tally.Seeds)
 	return o
-}
-
-// breaks tells whether the first invalid seed violated what was hunted.
-func (x trial) breaks(t scenarios.Tally) bool {
-	return slices.ContainsFunc(x.defect.Breaks, func(name string) bool {
-		i := t.FirstInvalid.Report.Invariant(name)
-		return i != nil && i.Verdict == checker.Invalid
-	})
 }
 
 // joined is the tally over the seeds of both; they follow each other.
@@ -266,10 +290,7 @@ func joined(a, b scenarios.Tally) scenarios.Tally {
 
 // asMeant tells whether the trial came out as it must.
 func (x trial) asMeant(o outcome) bool {
-	if o.failed != nil || o.tally.Interrupted {
-		return false
-	}
-	return len(o.unmet()) == 0
+	return o.failed == nil && !o.tally.Interrupted && len(o.unmet()) == 0
 }
 
 func (r tried) ending() error {
@@ -301,6 +322,9 @@ func (r tried) summary(c *console, took time.Duration) {
 		{partSwarm, "reference valid in", "swarms"},
 	} {
 		good, all := r.count(p.part)
+		if all == 0 {
+			continue
+		}
 		line := fmt.Sprintf("%s %d of %d %s", p.good, good, all, p.what)
 		if good < all {
 			line = i.bad("✗ " + line)
@@ -309,16 +333,33 @@ func (r tried) summary(c *console, took time.Duration) {
 		}
 		fmt.Fprintln(c.out, line)
 	}
+	if r.results.interrupted {
+		fmt.Fprintln(c.out, i.warn(fmt.Sprintf("interrupted: %d of %d trials were begun", len(r.results.outcomes), len(r.trials))))
+	}
 	fmt.Fprintf(c.out, "took %s\n", took.Round(100*time.Millisecond))
 }
 
+// example says what the last lines lead to.
+func (r tried) example(c *console) {
+	o := r.results.worthReading()
+	if o == nil || o.shown == nil {
+		return
+	}
+	how := "as expected"
+	if len(o.unmet()) > 0 || o.failed != nil {
+		how = "but not as expected"
+	}
+	fmt.Fprintf(c.out, "\nto read: dispatcher %s in scenario %s, seed %d, is %s, %s\n", o.job.system.Name, o.job.scenario.Name,
+		o.shown.Seed, verdictOf(o.shown.Verdict), how)
+}
+
 func (r tried) count(p part) (good, all int) {
-	for n, x := range r.trials {
-		if x.part != p {
+	for n, o := range r.results.outcomes {
+		if r.trials[n].part != p || o.tally.Interrupted {
 			continue
 		}
 		all++
-		if n < len(r.asMeant) && r.asMeant[n] {
+		if r.asMeant[n] {
 			good++
 		}
 	}

@@ -50,13 +50,16 @@ func (t *trialTable) row(w io.Writer, x trial, o outcome) {
 		return
 	}
 	sign := t.ink.good("✓")
-	if !ok {
+	switch {
+	case o.tally.Interrupted:
+		sign = t.ink.warn("-")
+	case !ok:
 		sign = t.ink.bad("✗")
 	}
 	plain := func(s string) string { return s }
 	t.line(w, sign, plain, string(x.part), x.job.scenario.Name, x.job.system.Name, fmt.Sprint(o.tally.Seeds),
 		fmt.Sprintf("%.2fs", o.tally.Wall.Seconds()), t.came(x, o))
-	if ok {
+	if ok || o.tally.Interrupted {
 		return
 	}
 	for _, line := range x.complaints(o) {
@@ -77,7 +80,9 @@ func (t *trialTable) came(x trial, o outcome) string {
 	switch {
 	case o.failed != nil:
 		return t.ink.warn("failure of the harness")
-	case x.part == partDefect && o.shown != nil:
+	case o.tally.Interrupted:
+		return "interrupted"
+	case x.part == partDefect && len(o.missed) == 0:
 		return fmt.Sprintf("found: %s under seed %d", strings.Join(violated(o), ", "), o.shown.Seed)
 	case x.part == partDefect:
 		return t.ink.bad("not found")
@@ -104,7 +109,11 @@ func (x trial) complaints(o outcome) []string {
 	case o.failed != nil:
 		return []string{o.failed.Error()}
 	}
+	const most = 3
 	lines := slices.Clone(o.unmet())
+	if more := len(lines) - most; more > 1 {
+		lines = append(lines[:most], fmt.Sprintf("and %d more", more))
+	}
 	if len(o.tally.Invalid) > 0 {
 		lines = append(lines, "invalid seeds: "+someSeeds(o.tally.Invalid))
 	}

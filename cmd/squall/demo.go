@@ -11,7 +11,7 @@ import (
 // What the demo shows.
 const (
 	demoScenario   = "demo"
-	demoDispatcher = "naive"
+	demoDispatcher = "random-names"
 	demoSeeds      = 20 // the failure is there within this many
 )
 
@@ -19,7 +19,7 @@ func newDemoCommand(c *console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "See a dispatcher fail on purpose, and why",
-		Long: `Run a scenario against a dispatcher with well-known mistakes, and explain the failure. It takes a few seconds and needs
+		Long: `Run a scenario against a dispatcher with one well-known mistake, and explain the failure. It takes a few seconds and needs
 nothing but this program. The status is 1, as of any run that is invalid.`,
 		Example: "  squall demo",
 		Args:    none,
@@ -62,16 +62,17 @@ func (o outcome) printDemo(c *console) {
 	i := c.outInk()
 	run := o.run()
 	first := o.shown.Fatal()[0]
-	fmt.Fprintf(c.out, "%s  %s under seed %d (%d of %d seeds are invalid)\n\n", i.verdict(o.verdict()), i.bold(first.Invariant),
-		o.shown.Seed, len(o.tally.Invalid), o.tally.Seeds)
+	fmt.Fprintf(c.out, "%s  %s is violated under %d of %d seeds (%s)\n\n", i.verdict(o.verdict()), i.bold(first.Invariant),
+		o.tally.Violations[first.Invariant], o.tally.Seeds, o.amount())
 	fmt.Fprintf(c.out, "  the promise    %s\n", wrapped(promiseOf(first.Invariant), 17))
-	fmt.Fprintf(c.out, "  what happened  %s\n\n", wrapped(run.Story(), 17))
+	fmt.Fprintf(c.out, "  under seed %-3d %s\n\n", o.shown.Seed, wrapped(run.Story(), 17))
 	printSteps(c.out, i, run)
 	fmt.Fprintln(c.out)
 	if o.contrast != nil {
-		fmt.Fprintf(c.out, "  the same seed with dispatcher %s: %s\n", o.contrast.Dispatcher, i.verdict(verdictOf(o.contrast.Verdict)))
-		fmt.Fprintf(c.out, "  %s\n", wrapped("It names the pod after the task, so that the API server refuses a second one; and when a reply is lost it "+
-			"reads by name before it decides.", 2))
+		fmt.Fprintf(c.out, "  the fix        %s\n", wrapped("Name the pod after its task: the API server then refuses a second one. When a reply is lost, read "+
+			"by name before deciding anything.", 17))
+		fmt.Fprintf(c.out, "  the proof      %s\n", wrapped(fmt.Sprintf("Dispatcher %s does that, and is %s under the same seed.", o.contrast.Dispatcher,
+			i.verdict(verdictOf(o.contrast.Verdict))), 17))
 	}
-	fmt.Fprintf(c.out, "\nNext: open the report below in a browser; then `squall chaos` runs the whole suite, and `squall list` shows what is in it.\n\n")
+	fmt.Fprintf(c.out, "\nNext: open the report in a browser. `squall chaos` runs the whole suite, and `squall list` shows what is in it.\n\n")
 }

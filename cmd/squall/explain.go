@@ -53,7 +53,7 @@ func explainInvariant(name string) (string, bool) {
 			continue
 		}
 		text := fmt.Sprintf("%s: %s\n\nIt is put to the test by: %s.", i.Name, i.Promise, i.Of)
-		for _, d := range planted.Defects() {
+		for _, d := range slices.Backward(planted.Defects()) { // naive, which breaks most, is the first
 			if slices.Contains(d.Breaks, i.Name) {
 				text += fmt.Sprintf("\n\nTo see it broken by %q (%s):\n\n    squall run %s --dispatcher %s --seeds %d",
 					d.System.Name, d.System.Summary, d.Scenario, d.System.Name, d.Seeds)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
 )
@@ -51,6 +52,8 @@ func (o outcome) unmet() []string {
 		return o.missed
 	case o.tally.Seeds < o.job.scenario.Seeds && o.tally.Verdict != checker.Invalid:
 		return nil
+	case o.job.scenario.Expect.Of(o.job.system.Name) == nil && o.job.system.Name != planted.Reference().Name:
+		return nil // the scenario says nothing of this dispatcher
 	}
 	return o.tally.Unmet
 }
@@ -74,7 +77,7 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 	if j.count == 1 && p.keepAll {
 		return p.single(ctx, j)
 	}
-	seeds := watch{progress: p.progress}
+	seeds := watch{progress: p.progress, suite: !p.keepAll}
 	m := scenarios.Many{Options: j.options(), From: j.from, Count: j.count, Workers: p.workers, Until: p.until, Each: seeds.see}
 	o := outcome{job: j, tally: scenarios.Seeds(ctx, j.scenario, m)}
 	if len(o.tally.Failed) > 0 {
@@ -86,7 +89,7 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 		first.History = nil // the bundle has it
 	case seeds.doubtful.seen:
 		o.keep(p, seeds.doubtful.seed, seeds.doubtful.hash, nil)
-	case p.keepAll && seeds.first.seen:
+	case (p.keepAll || len(o.unmet()) > 0) && seeds.first.seen:
 		o.keep(p, seeds.first.seed, seeds.first.hash, nil)
 	case p.keepAll && seeds.cut != nil:
 		o.keepCut(p, seeds.cut)
@@ -97,6 +100,7 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 // watch follows the results of many seeds.
 type watch struct {
 	progress        *progress
+	suite           bool // where invalid is mostly what should come out: progress does not count it
 	first, doubtful trace
 	cut             *scenarios.Result // the run that was interrupted
 }
@@ -109,7 +113,7 @@ type trace struct {
 }
 
 func (w *watch) see(r scenarios.Result) {
-	w.progress.step(r.Verdict == checker.Invalid)
+	w.progress.step(r.Verdict == checker.Invalid && !w.suite)
 	if r.Err != nil || r.History == nil {
 		return
 	}

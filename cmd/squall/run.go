@@ -171,12 +171,14 @@ func (c *console) close(r results, outputs []output) error {
 	return err
 }
 
-// worthReading is the outcome that the last lines name: the worst, the first of them.
+// worthReading is the outcome that the last lines name: one that is not as expected, else the worst; the first of them.
 func (r results) worthReading() *outcome {
 	var worst *outcome
 	for i := range r.outcomes {
-		o := &r.outcomes[i]
-		if o.bundle != "" && (worst == nil || o.verdict().Worse(worst.verdict()) != worst.verdict()) {
+		switch o := &r.outcomes[i]; {
+		case o.bundle == "":
+		case worst == nil, len(o.unmet()) > 0 && len(worst.unmet()) == 0,
+			len(o.unmet()) > 0 == (len(worst.unmet()) > 0) && o.verdict().Worse(worst.verdict()) != worst.verdict():
 			worst = o
 		}
 	}

@@ -17,14 +17,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"squall": main})
 }
 
-// TestScripts runs the command line as a user would. Scripts have one command more: status N COMMAND... wants
-// that exit status.
+// TestScripts runs the command line as a user would. Scripts have two commands more: status N COMMAND... wants
+// that exit status, and cut-short FILE takes the second half of the file away.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": wantStatus},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": wantStatus, "cut-short": cutShort},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GOMAXPROCS", "2")
 			return nil
@@ -50,6 +50,16 @@ func wantStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit status %d, expected %d", got, want)
 	}
+}
+
+func cutShort(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: cut-short FILE")
+	}
+	path := ts.MkAbs(args[0])
+	info, err := os.Stat(path)
+	ts.Check(err)
+	ts.Check(os.Truncate(path, info.Size()/2))
 }
 
 // squall is this program as a process of its own.

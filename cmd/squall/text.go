@@ -32,7 +32,11 @@ func (o outcome) print(w io.Writer, c *console, detail bool) {
 	if c.quiet {
 		return
 	}
-	fmt.Fprintf(w, "  %s\n", o.amount())
+	amount := o.amount()
+	if t := o.tally; t.Seeds > 1 {
+		amount += fmt.Sprintf(" (%.3g seeds/s); %d valid, %d invalid, %d unknown", float64(t.Seeds)/t.Wall.Seconds(), t.Valid, len(t.Invalid), len(t.Unknown))
+	}
+	fmt.Fprintf(w, "  %s\n", amount)
 	if o.failed != nil {
 		fmt.Fprintf(w, "  failure: %s\n", indented(o.failed.Error()))
 	}
@@ -66,11 +70,8 @@ func (o outcome) seedWords() string {
 func (o outcome) amount() string {
 	t := o.tally
 	text := fmt.Sprintf("%s of virtual time in %s", t.Virtual.Round(time.Second), t.Wall.Round(time.Millisecond))
-	if t.Seeds > 1 {
-		text += fmt.Sprintf(" (%.3g seeds/s); %d valid, %d invalid, %d unknown", float64(t.Seeds)/t.Wall.Seconds(), t.Valid, len(t.Invalid), len(t.Unknown))
-	}
 	if t.Interrupted {
-		text += "; interrupted"
+		text += ", interrupted"
 	}
 	return text
 }
