@@ -27,7 +27,7 @@ func (s *scene) lanes(numbers map[history.Seq]int) []figure.Lane {
 			}
 		}
 	}
-	lanes = append(lanes, s.rowsLane(), s.objectsLane(), s.containersLane(numbers))
+	lanes = append(lanes, s.rowsLane(numbers), s.objectsLane(), s.containersLane(numbers))
 	if deadlines := s.deadlinesLane(); len(deadlines.Items) > 0 {
 		lanes = append(lanes, deadlines)
 	}
@@ -177,7 +177,7 @@ func (s *scene) visible(items []figure.Item) []figure.Item {
 }
 
 // rowsLane shows what the database says of the task.
-func (s *scene) rowsLane() figure.Lane {
+func (s *scene) rowsLane(numbers map[history.Seq]int) figure.Lane {
 	lane := figure.Lane{Key: rowLane, Name: "Row", Sub: "what Postgres says", BarHeight: 20, Inside: true, MaxTracks: 3}
 	var items []figure.Item
 	for _, e := range s.h.Events {
@@ -192,7 +192,7 @@ func (s *scene) rowsLane() figure.Lane {
 			items[last].To = e.At
 		}
 		items = append(items, figure.Item{Row: "row", From: e.At, To: s.end, Class: "phase phase-" + dashed(e.Phase.String()),
-			Label: label, Title: "From " + seconds(e.At) + " the row says " + label + because(e.Detail)})
+			Label: label, Moment: numbers[e.Seq], Title: "From " + seconds(e.At) + " the row says " + label + because(e.Detail)})
 	}
 	lane.Items = s.visible(items)
 	return lane

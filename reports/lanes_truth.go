@@ -51,6 +51,10 @@ func (s *scene) containerItems(c container, numbers map[history.Seq]int) []figur
 	for _, e := range c.Effects {
 		items = append(items, effectItem(c, e, numbers))
 	}
+	if c.Ended && !orderly(c.Exit) {
+		items = append(items, figure.Item{Row: c.Object, From: c.To, To: c.To, Glyph: "cross", Class: "killed", Label: c.Exit,
+			Moment: numbers[c.EndSeq], Title: "Container on " + s.node(c.Node) + " ends at " + seconds(c.To) + ": " + c.Exit})
+	}
 	return items
 }
 

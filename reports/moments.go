@@ -145,8 +145,11 @@ func (s *scene) eventMoment(e history.Event) (moment, bool) {
 			m.weight, m.Bad = 10, true
 		}
 		m.Text += "."
-	case history.WorkEnded:
-		m.Text, m.weight = "Its work ends"+s.on(e)+".", 4
+	case history.ContainerEnded:
+		if orderly(e.Detail) {
+			return m, false
+		}
+		m.Text, m.weight = "The container on "+s.node(e.Node)+" ends: "+e.Detail+".", 7
 	case history.EffectCounted:
 		m.Text, m.weight, m.Bad = "A result is counted"+tokenWords(e.Token)+".", 8, s.counted(e.Seq) > 1
 	case history.EffectRefused:
@@ -170,6 +173,9 @@ func (s *scene) eventMoment(e history.Event) (moment, bool) {
 	}
 	return m, true
 }
+
+// orderly tells whether a container ended as it should.
+func orderly(exit string) bool { return exit == "" || exit == "exit 0" }
 
 // overlapFrom is the overlap that the event begins.
 func (s *scene) overlapFrom(e history.Event) (overlap, bool) {

@@ -63,7 +63,7 @@ func testcase(s Summary) junit.Testcase {
 	case verdict == Broken:
 		c.Error = &junit.Result{Message: "the harness failed", Type: "harness", Data: details(s)}
 	default:
-		c.Failure = &junit.Result{Message: failureMessage(s), Type: strings.Join(s.violated(), " "), Data: details(s)}
+		c.Failure = &junit.Result{Message: printable(failureMessage(s)), Type: strings.Join(s.violated(), " "), Data: details(s)}
 	}
 	if s.Bundle != "" {
 		c.SystemOut = &junit.Output{Data: "[[ATTACHMENT|" + s.Bundle + "]]\n"}
@@ -84,7 +84,7 @@ func failureMessage(s Summary) string {
 
 // details are what stands in the body: the story, then how to see it again.
 func details(s Summary) string {
-	lines := append([]string{}, s.Failures...)
+	lines := append(append([]string{}, s.Failures...), s.Unmet...)
 	if s.Story != "" {
 		lines = append(lines, s.Story)
 	}
@@ -94,7 +94,17 @@ func details(s Summary) string {
 	if s.Replay != "" {
 		lines = append(lines, "replay: "+s.Replay)
 	}
-	return "\n" + strings.Join(lines, "\n") + "\n"
+	return "\n" + printable(strings.Join(lines, "\n")) + "\n"
+}
+
+// printable removes what XML 1.0 cannot hold, such as the colours of a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == '\uFFFE' || r == '\uFFFF' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 func junitSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }

@@ -70,7 +70,9 @@ func verdictWords(s Summary) string {
 }
 
 // violatedWords says what was violated under how many seeds.
-func violatedWords(s Summary) string {
+func violatedWords(s Summary) string { return strings.Join(violatedList(s), ", ") }
+
+func violatedList(s Summary) []string {
 	var words []string
 	for _, name := range s.violated() {
 		word := name
@@ -79,7 +81,7 @@ func violatedWords(s Summary) string {
 		}
 		words = append(words, word)
 	}
-	return strings.Join(words, ", ")
+	return words
 }
 
 func paragraph(s Summary) string {
@@ -101,5 +103,5 @@ func paragraph(s Summary) string {
 
 func totalsWords(t Totals) string {
 	return fmt.Sprintf("%d of %s as expected: %d valid, %d invalid, %d unknown, %s; %s of virtual time in %s", t.AsExpected,
-		count(t.Results, "result", "results"), t.Valid, t.Invalid, t.Unknown, count(t.Fail, "harness failure", "harness failures"), seconds(t.Virtual), seconds(t.Wall))
+		count(t.Results, "result", "results"), t.Valid, t.Invalid, t.Unknown, count(t.Fail, "harness failure", "harness failures"), hours(t.Virtual.Seconds()), seconds(t.Wall))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/reports/figure"
@@ -17,7 +18,7 @@ var pageFiles embed.FS
 
 // templates are parsed once; a mistake in them is found by any test.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"seconds": seconds, "precise": figure.Precise, "count": count, "thousands": thousands,
+	"seconds": seconds, "precise": figure.Precise, "lower": strings.ToLower, "count": count, "thousands": thousands,
 }).ParseFS(pageFiles, "page/*.tmpl"))
 
 // chrome is what every page needs around its content.

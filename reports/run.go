@@ -121,9 +121,12 @@ func (r *Run) Replay() string {
 	return r.Rerun()
 }
 
-// Rerun is the command that makes the run again without its bundle.
+// Rerun is the command that makes the run again without its bundle; empty when nobody knows what ran.
 func (r *Run) Rerun() string {
 	m := r.record().Meta
+	if m.Scenario == "" {
+		return ""
+	}
 	return "squall run " + shellWord(m.Scenario) + " --dispatcher " + shellWord(m.Dispatcher) +
 		" --world " + shellWord(m.World) + " --seed " + seed(m.Seed)
 }

@@ -2,6 +2,8 @@ package reports
 
 import (
 	"sort"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/squall-chaos/squall/checker"
@@ -216,10 +218,30 @@ func (s *scene) fill() {
 		}
 	}
 	for _, f := range s.truth.faults {
-		if f.Struck && s.within(f.StruckAt, f.until(s.end)) {
+		if f.Struck && s.within(f.StruckAt, f.until(s.end)) && s.mayConcern(f) {
 			s.faults = append(s.faults, f)
 		}
 	}
+}
+
+// mayConcern tells whether a fault can have to do with the task: one that names other tasks only cannot.
+func (s *scene) mayConcern(f faultSpan) bool {
+	others := false
+	for _, word := range strings.FieldsFunc(f.What, func(r rune) bool { return r == ' ' || r == ',' || r == ':' }) {
+		switch id := find(s.h.Tasks, word); {
+		case id != 0 && id == s.task:
+			return true
+		case id != 0 && !isNumber(word):
+			others = true
+		}
+	}
+	return !others
+}
+
+// isNumber: a task that is named by a bare number cannot be told from any other number.
+func isNumber(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil
 }
 
 // within tells whether any of [from, to] lies in the window.

@@ -133,13 +133,13 @@ func (s *scene) plainStory() string {
 	return chain(append(s.faultBefore(s.broken.At), sentence(s.broken.Message)))
 }
 
-// faultBefore is the last fault that struck before a moment and still mattered within the window; faults
+// faultBefore is the last fault that struck, and was felt, before a moment and still mattered within the window; faults
 // describe themselves in the present tense, and so the story is told in it.
 func (s *scene) faultBefore(at time.Duration) []string {
 	var last *faultSpan
 	for i := range s.faults {
 		f := &s.faults[i]
-		if f.StruckAt <= at && (last == nil || f.StruckAt >= last.StruckAt) {
+		if f.Observed > 0 && f.FirstObserved <= at && (last == nil || f.StruckAt >= last.StruckAt) {
 			last = f
 		}
 	}

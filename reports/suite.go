@@ -33,6 +33,7 @@ type suiteRow struct {
 	ID                string
 	Sign, Got, Wanted look
 	Violated          string
+	Broke             []string // the same, one by one
 }
 
 // groupNames are the headings of the groups that `make chaos` has.
@@ -64,6 +65,9 @@ func WriteSuite(w io.Writer, title, version string, all []Summary) error {
 		if s.AsExpected() {
 			g.Good++
 		}
+	}
+	if len(page.Groups) > 1 && at[""] > 0 {
+		page.Groups[at[""]].Name = "Other results"
 	}
 	var text strings.Builder
 	if err := WriteJSON(&text, all); err != nil {
@@ -103,7 +107,7 @@ func hours(seconds float64) string {
 }
 
 func newSuiteRow(i int, s Summary) suiteRow {
-	row := suiteRow{Summary: s, ID: "result-" + strconv.Itoa(i+1), Got: banners[s.Verdict()], Violated: violatedWords(s)}
+	row := suiteRow{Summary: s, ID: "result-" + strconv.Itoa(i+1), Got: banners[s.Verdict()], Violated: violatedWords(s), Broke: violatedList(s)}
 	row.Sign = look{"as expected", "✓", "good"}
 	if !s.AsExpected() {
 		row.Sign = look{"not as expected", "✗", "bad"}

@@ -157,7 +157,21 @@ func (s Summary) idle() []string {
 	return names
 }
 
-func invariantOrder(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
+// invariantOrder lists the names in the order of the checker's invariants, those that it does not know last.
+func invariantOrder(m map[string]int) []string {
+	var order []string
+	for _, name := range checker.Names() {
+		if _, ok := m[name]; ok {
+			order = append(order, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(order, name) {
+			order = append(order, name)
+		}
+	}
+	return order
+}
 
 // Totals counts summaries.
 type Totals struct {

@@ -16,6 +16,7 @@ type container struct {
 	From, To   time.Duration
 	Ended      bool // otherwise it was alive at the end of the record
 	Exit       string
+	EndSeq     history.Seq
 	// Work is the execution inside it; Worked is false when the store did not let it begin.
 	Worked           bool
 	WorkFrom, WorkTo time.Duration
@@ -88,7 +89,7 @@ func gather(h *history.History) *truth {
 func (c *container) observe(e *history.Event) {
 	switch e.Kind {
 	case history.ContainerEnded:
-		c.To, c.Ended, c.Exit = e.At, true, e.Detail
+		c.To, c.Ended, c.Exit, c.EndSeq = e.At, true, e.Detail, e.Seq
 	case history.WorkStarted:
 		c.Worked, c.WorkFrom, c.WorkSeq = true, e.At, e.Seq
 	case history.WorkEnded:

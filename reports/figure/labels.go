@@ -109,29 +109,47 @@ func (b *board) inside(c caption, y, height float64) bool {
 	return true
 }
 
-// flag writes a label below its bar, with a pole up to it: to the right of the pole, to the left where the
-// right has no room, and cut short where neither has.
+// flag writes a label below its bar, with a pole up to it.
 func (b *board) flag(tracks *Tracks, c caption, y float64) (int, bool) {
-	const pad = 4
-	if room := max(b.scale.X1-c.x, c.x-b.scale.X0) - pad; c.width() > room {
-		c = c.shorten(room)
-	}
-	left, right := c.x, c.x+pad+c.width()
-	flipped := right > b.scale.X1
-	if flipped {
-		left, right = c.x-pad-c.width(), c.x
-	}
+	c, left, right := b.side(c)
 	track, ok := tracks.PlaceFlag(c.x, left, right)
+	if !ok && len(c.moments) > 0 { // what is numbered must be seen, and be it below a label that it should pass
+		c.words = nil
+		c, left, right = b.side(c)
+		track, ok = tracks.Place(left, right)
+	}
 	if !ok {
 		return 0, false
 	}
 	baseline := y + float64(track)*labelHeight + 13
 	b.layers.backdrop = append(b.layers.backdrop, Line(c.x, y, c.x, baseline+2, "pole").OnAxis())
-	if !flipped {
-		left += pad
+	if left == c.x {
+		left += flagPad
 	}
 	b.write(c, left, baseline, of(c.class))
 	return track, true
+}
+
+const (
+	flagPad  = 4.0
+	readable = 96.0 // a label shortened to this still says something
+)
+
+// side decides on which side of its pole a label hangs: on the right if it fits there, even when it must be cut for
+// that, unless the left has room for more.
+func (b *board) side(c caption) (_ caption, left, right float64) {
+	rightRoom, leftRoom := b.scale.X1-c.x-flagPad, c.x-b.scale.X0-flagPad
+	fits := c.width() <= rightRoom
+	if !fits && rightRoom < readable && leftRoom > rightRoom {
+		if c.width() > leftRoom {
+			c = c.shorten(leftRoom)
+		}
+		return c, c.x - flagPad - c.width(), c.x
+	}
+	if !fits {
+		c = c.shorten(rightRoom)
+	}
+	return c, c.x, c.x + flagPad + c.width()
 }
 
 // write puts the numbers and the words of a caption at x.

@@ -23,6 +23,9 @@ func (b *board) lane(l Lane, y float64, index int) float64 {
 	y += lanePad - rowGap
 	if b.t.Gutter > 0 {
 		y = max(y, start+2*lanePad+labelHeight)
+		if l.Sub != "" {
+			y = max(y, start+lanePad+26+lanePad)
+		}
 		b.nameLane(l, start)
 	}
 	ground := Rect(0, start, b.t.Width, y-start, "lane lane-"+[]string{"even", "odd"}[index%2])

@@ -23,8 +23,9 @@
   // j and k walk over the sections, / goes to the search, + and - zoom.
   var sections = Array.prototype.slice.call(document.querySelectorAll("main > section"));
   function go(step) {
-    var line = 24, at = -1;
+    var line = 24, at = 0; // where the reader is: in the focused section, else in the one at the top
     sections.forEach(function (s, i) { if (s.getBoundingClientRect().top <= line) { at = i; } });
+    sections.forEach(function (s, i) { if (s === document.activeElement) { at = i; } });
     var next = sections[Math.max(0, Math.min(sections.length - 1, at + step))];
     if (!next) { return; }
     next.scrollIntoView({ block: "start" });

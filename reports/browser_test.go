@@ -1,0 +1,348 @@
+package reports
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// browserPath finds a Chromium. These tests fail without one: a report that nobody has looked at is not tested.
+var browserPath = sync.OnceValues(func() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("no browser: install one with `apt-get install chromium`")
+})
+
+// browser is one Chromium for all tests of the package.
+var browser struct {
+	sync.Once
+	ctx  context.Context
+	stop []context.CancelFunc
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for i := len(browser.stop) - 1; i >= 0; i-- {
+		browser.stop[i]()
+	}
+	os.Exit(code)
+}
+
+func startBrowser() {
+	path, err := browserPath()
+	if err != nil {
+		browser.err = err
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun)
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // Chromium refuses to run as root with it
+	}
+	ctx, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stopBrowser := chromedp.NewContext(ctx)
+	browser.stop = []context.CancelFunc{stopAllocator, stopBrowser}
+	browser.ctx = ctx
+	_, browser.err = chromedp.Run(ctx, chromedp.Title())
+}
+
+// screen is how a page is looked at.
+type screen struct {
+	width, height int64
+	scheme        string
+	noScript      bool
+}
+
+// tab is a page in the browser, with what it said and asked for.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+	mu  sync.Mutex
+	// requests are the URLs that the page asked for, but for itself and what it carries along.
+	requests []string
+	console  <-chan string
+}
+
+// open loads a page from a file, with nothing but the file.
+func open(t *testing.T, html []byte, s screen) *tab {
+	t.Helper()
+	browser.Do(startBrowser)
+	if browser.err != nil {
+		t.Fatal(browser.err)
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, html, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(browser.ctx)
+	t.Cleanup(cancel)
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(stop)
+	p := &tab{t: t, ctx: ctx}
+	p.must(chromedp.Do(ctx, chromedp.EmulateViewport(s.width, s.height)))
+	p.must(chromedp.Listen(ctx, p.listen))
+	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	p.must(err)
+	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	p.must(err)
+	_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: s.noScript})
+	p.must(err)
+	p.listenConsole()
+	p.must(chromedp.Do(ctx, chromedp.Navigate("file://"+file)))
+	return p
+}
+
+func (p *tab) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *tab) listen(event any) {
+	sent, ok := event.(*network.EventRequestWillBeSent)
+	if !ok || strings.HasPrefix(sent.Request.URL, "data:") || strings.HasSuffix(sent.Request.URL, "/report.html") {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = append(p.requests, sent.Request.URL)
+}
+
+func (p *tab) listenConsole() {
+	messages := chromedp.Console(p.ctx)
+	said := make(chan string, 100)
+	p.console = said
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			select {
+			case said <- m.String():
+			default:
+			}
+		}
+	}()
+}
+
+// quiet fails when the page complained, or asked for anything.
+func (p *tab) quiet() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.requests) > 0 {
+		p.t.Errorf("the page asked for %q", p.requests)
+	}
+	for {
+		select {
+		case line := <-p.console:
+			p.t.Errorf("the console says %s", line)
+		default:
+			return
+		}
+	}
+}
+
+// eval runs an expression in the page; T is what it gives.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%v\nin %.300s", err, expression)
+	}
+	return v
+}
+
+// shoot keeps a picture among the test's artefacts: go test ./reports -artifacts -outputdir=DIR. Only when somebody
+// asks for artefacts is it one of the whole page, which takes its time.
+func (p *tab) shoot(name string) {
+	p.t.Helper()
+	take := chromedp.CaptureScreenshot()
+	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
+		take = chromedp.FullScreenshot(100)
+	}
+	picture, err := chromedp.Run(p.ctx, take)
+	p.must(err)
+	p.must(os.WriteFile(filepath.Join(p.t.ArtifactDir(), name+".png"), picture, 0o644))
+}
+
+// pages are one of each kind.
+func pages(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	failed := failing()
+	failed.Control = passing()
+	for name, r := range map[string]*Run{"invalid": failed, "valid": passing()} {
+		var b bytes.Buffer
+		if err := r.WriteHTML(&b); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = b.Bytes()
+	}
+	var b bytes.Buffer
+	if err := WriteSuite(&b, "Squall: the suite", "v0.1.0", sampleSummaries()); err != nil {
+		t.Fatal(err)
+	}
+	all["suite"] = b.Bytes()
+	return all
+}
+
+var screens = map[string]screen{
+	"1280-light": {width: 1280, height: 900, scheme: "light"},
+	"1280-dark":  {width: 1280, height: 900, scheme: "dark"},
+	"390-light":  {width: 390, height: 844, scheme: "light"},
+	"390-dark":   {width: 390, height: 844, scheme: "dark"},
+}
+
+// overlapping lists pairs of texts in figures that lie on each other.
+const overlapping = `(() => {
+	const found = [];
+	for (const svg of document.querySelectorAll("svg.figure")) {
+		if (!svg.getClientRects().length) continue;
+		const texts = [...svg.querySelectorAll("text:not(.badge-number)")].map(e => [e.textContent, e.getBoundingClientRect()]).filter(([, r]) => r.width > 0);
+		for (let i = 0; i < texts.length; i++) for (let j = i + 1; j < texts.length; j++) {
+			const [a, b] = [texts[i][1], texts[j][1]];
+			const dx = Math.min(a.right, b.right) - Math.max(a.left, b.left), dy = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+			if (dx > 0.5 && dy > 4) found.push(svg.id + ": " + texts[i][0] + " / " + texts[j][0]);
+		}
+	}
+	return found;
+})()`
+
+func TestPagesInABrowser(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join("testdata", "axe", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page, html := range pages(t) {
+		for name, screen := range screens {
+			if page == "valid" && strings.HasSuffix(name, "dark") { // nothing in it that the invalid one does not have
+				continue
+			}
+			t.Run(page+"-"+name, func(t *testing.T) {
+				p := open(t, html, screen)
+				if wide := eval[float64](p, "document.documentElement.scrollWidth"); wide > float64(screen.width) {
+					t.Errorf("the page is %v px wide on a screen of %d", wide, screen.width)
+				}
+				if found := eval[[]string](p, overlapping); len(found) > 0 {
+					t.Errorf("labels overlap: %q", found)
+				}
+				p.shoot(page + "-" + name)
+				p.quiet()
+				if name == "390-dark" || page == "valid" { // what others have been through already
+					return
+				}
+				eval[bool](p, string(axe)+"; true")
+				for _, v := range eval[[]string](p, accessibility) {
+					t.Errorf("axe: %s", v)
+				}
+			})
+		}
+	}
+}
+
+const accessibility = `axe.run({exclude: ["svg.figure *"]}, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => v.impact === "serious" || v.impact === "critical")
+	.map(v => v.id + " (" + v.impact + "): " + v.help + ": " + v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + " " + (n.any[0] ? n.any[0].message : "")).join(" | ")))`
+
+// TestTheLooksCanFail makes sure that the checks of TestPagesInABrowser see what they look for.
+func TestTheLooksCanFail(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join("testdata", "axe", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := strings.Replace(string(pages(t)["suite"]), "<main ", `<p style="color:#aaa;background:#bbb">pale</p><img src="data:,"><p style="width:3000px">wide</p>
+<svg class="figure" width="100" height="100"><text y="20">one</text><text y="22">two</text></svg><script>console.error("a complaint")</script><main `, 1)
+	p := open(t, []byte(bad), screen{width: 1280, height: 900, scheme: "light"})
+	if wide := eval[float64](p, "document.documentElement.scrollWidth"); wide < 3000 {
+		t.Errorf("the page is %v px wide", wide)
+	}
+	if found := eval[[]string](p, overlapping); len(found) != 1 {
+		t.Errorf("overlapping labels: %q", found)
+	}
+	eval[bool](p, string(axe)+"; true")
+	found := strings.Join(eval[[]string](p, accessibility), "\n")
+	for _, rule := range []string{"image-alt", "color-contrast"} {
+		if !strings.Contains(found, rule) {
+			t.Errorf("axe does not find %s, only %s", rule, found)
+		}
+	}
+	if said := <-p.console; !strings.Contains(said, "Content Security Policy") {
+		t.Errorf("a foreign script is let through, and the console says %q", said)
+	}
+}
+
+func TestTheViolationIsInView(t *testing.T) {
+	html := pages(t)["invalid"]
+	for name, screen := range map[string]screen{"desk": {width: 1280, height: 900, scheme: "light"}, "telephone": {width: 390, height: 844, scheme: "light"}} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, html, screen)
+			top := eval[float64](p, `Math.min(...[...document.querySelectorAll(".focus")].filter(e => e.getClientRects().length).map(e => e.getBoundingClientRect().top))`)
+			if most := float64(screen.height) * 1.5; top > most {
+				t.Errorf("the first violation begins %v px down; %v are in view after half a screen of scrolling", top, most)
+			}
+			if n := eval[int](p, `["verdict-title", "story", "replay"].filter(id => document.getElementById(id).getBoundingClientRect().bottom < innerHeight).length`); n < 3 {
+				t.Errorf("only %d of verdict, story and replay command are in view at once", n)
+			}
+		})
+	}
+}
+
+func TestPagesSayEverythingWithoutScript(t *testing.T) {
+	p := open(t, pages(t)["invalid"], screen{width: 1280, height: 900, scheme: "light", noScript: true})
+	text := eval[string](p, "document.body.innerText")
+	for _, needed := range []string{"Invalid", "I1-overlap", "two executions are alive at once for 55.73 s", "squall replay .squall/runs/stale-leader-42",
+		"not exercised", "First difference", "met nobody", "The nesting is broken"} {
+		if !strings.Contains(text, needed) {
+			t.Errorf("without script the page does not say %q", needed)
+		}
+	}
+	if n := eval[int](p, `[...document.querySelectorAll(".script-only")].filter(e => e.getClientRects().length).length`); n > 0 {
+		t.Errorf("%d controls are shown that do nothing without script", n)
+	}
+	p.quiet()
+}
+
+func TestKeysSearchAndZoom(t *testing.T) {
+	p := open(t, pages(t)["invalid"], screen{width: 1280, height: 900, scheme: "light"})
+	p.must(chromedp.Do(p.ctx, chromedp.KeyEvent("j"), chromedp.KeyEvent("j")))
+	if hash := eval[string](p, "location.hash"); hash != "#control" {
+		t.Errorf("j j leads to %q", hash)
+	}
+	p.must(chromedp.Do(p.ctx, chromedp.KeyEvent("k")))
+	if hash := eval[string](p, "location.hash"); hash != "#timeline" {
+		t.Errorf("k leads back to %q", hash)
+	}
+	before := eval[float64](p, `document.querySelector("#all-tasks").getBoundingClientRect().width`)
+	p.must(chromedp.Do(p.ctx, chromedp.KeyEvent("+")))
+	if after := eval[float64](p, `document.querySelector("#all-tasks").getBoundingClientRect().width`); after < before*1.5 {
+		t.Errorf("+ stretches the figure from %v to %v", before, after)
+	}
+	p.must(chromedp.Do(p.ctx, chromedp.KeyEvent("/")))
+	if id := eval[string](p, "document.activeElement.id"); id != "search" {
+		t.Errorf("/ leads to %q", id)
+	}
+	said := eval[string](p, `(() => { const s = document.getElementById("search"); s.value = "spot-2"; s.dispatchEvent(new Event("input")); return document.getElementById("found").textContent; })()`)
+	if said != "3 of 12" {
+		t.Errorf("the search for spot-2 says %q", said)
+	}
+	p.quiet()
+}

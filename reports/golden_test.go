@@ -1,0 +1,125 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares text with a file in testdata/golden.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v\n  fix: go test ./reports -update, and read the file", err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs; go test ./reports -update writes it anew\ngot:\n%s\nwant:\n%s", name, got, want)
+	}
+}
+
+// sampleSummaries are one of each kind: a failure, a pass, an expected failure over many seeds, one
+// that nobody could decide, one that broke the harness.
+func sampleSummaries() []Summary {
+	failed := SummaryOf(failing())
+	failed.Expected, failed.Group, failed.Report = Valid, "reference", "../stale-leader-42/report.html"
+	passed := SummaryOf(passing())
+	passed.Group = "reference"
+	first := uint64(1<<63 + 7)
+	many := Summary{Scenario: "lease-storm", Dispatcher: "naive", World: "sim", Seeds: 200, Valid: 150, Invalid: 50, FirstInvalid: &first, Expected: Invalid,
+		Violations: map[string]int{"I1-overlap": 50, "I6-fence": 12}, Exercised: map[string]int{"I1-overlap": 900, "I4-cancel": 0, "I6-fence": 31},
+		TraceHash: 1<<63 + 1, Virtual: 100 * time.Hour, Wall: 1500 * time.Millisecond, Group: "naive", Bundle: ".squall/runs/naive"}
+	undecided := Summary{Scenario: "lease-storm", Dispatcher: "reference", World: "kind", Seeds: 3, Valid: 2, Unknown: 1, Expected: Valid, Group: "reference",
+		Unmet: []string{"L1-ledger | <b>budget</b> spent"}}
+	broken := SummaryOf(&Run{Err: errors.New("determinism is lost: seed 9")})
+	broken.Scenario, broken.Dispatcher, broken.World = "demo", "reference", "sim"
+	return []Summary{failed, passed, many, undecided, broken}
+}
+
+func TestOutputsAreGolden(t *testing.T) {
+	for name, write := range map[string]func(io.Writer, []Summary) error{
+		"results.txt": WriteText, "results.json": WriteJSON, "results.xml": WriteJUnit, "results.md": WriteMarkdown,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := write(&b, sampleSummaries()); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name, b.Bytes())
+			b.Reset()
+			if err := write(&b, nil); err != nil {
+				t.Fatalf("of nothing: %v", err)
+			}
+		})
+	}
+}
+
+func TestVerdictFileIsGolden(t *testing.T) {
+	text, err := failing().VerdictJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "verdict.json", text)
+}
+
+func TestJUnitKinds(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteJUnit(&b, sampleSummaries()); err != nil {
+		t.Fatal(err)
+	}
+	var suites struct {
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Suites   []struct {
+			Name       string `xml:"name,attr"`
+			Properties []struct {
+				Name  string `xml:"name,attr"`
+				Value string `xml:"value,attr"`
+			} `xml:"properties>property"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(b.Bytes(), &suites); err != nil {
+		t.Fatal(err)
+	}
+	if suites.Failures != 1 || suites.Errors != 2 {
+		t.Errorf("%d failures and %d errors; an unexpected invalid is a failure, unknown and a broken harness are errors", suites.Failures, suites.Errors)
+	}
+	if p := suites.Suites[0].Properties; len(p) != 1 || p[0].Name != "attachment" || p[0].Value != failing().Bundle {
+		t.Errorf("the failing suite's properties are %v, not its bundle as attachment", p)
+	}
+}
+
+func TestMarkdownFitsAStepSummary(t *testing.T) {
+	var all []Summary
+	for range 400 {
+		all = append(all, sampleSummaries()...)
+	}
+	var b bytes.Buffer
+	if err := WriteMarkdown(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() > 1<<20 {
+		t.Errorf("%d bytes are more than the 1 MiB that GitHub shows", b.Len())
+	}
+	if n := strings.Count(b.String(), "```mermaid"); n != 1 {
+		t.Errorf("%d diagrams; only the first failure is drawn", n)
+	}
+	if strings.Contains(b.String(), "<b>") {
+		t.Error("a message can put HTML into the summary")
+	}
+}
