@@ -14,9 +14,29 @@ var ErrFence = errors.New("the store accepts no write of a superseded leader and
 // fence judges what the store applied. A leader's write is judged by what its process was granted last, whatever epoch the
 // call carried: a store that does not look at the epoch is found out by it.
 func fence(f *finding) {
-	f.leaderWrites("dispatcher", history.Claim, history.Launched, history.Unclaim, history.Reject)
-	f.leaderWrites("reconciler", history.Observe, history.Requeue, history.Conclude, history.Cleaned, history.Postpone)
-	f.tickets(history.Start, history.Heartbeat, history.Finish)
+	roles := [...]terms{{role: "dispatcher"}, {role: "reconciler"}}
+	for i := range roles {
+		roles[i].grants = f.grants(roles[i].role)
+	}
+	claims := f.claimChain()
+	for i := range f.Operations { // in one pass: a sweep for each verb would read everything a dozen times
+		o := &f.Operations[i]
+		switch o.Verb {
+		case history.Claim, history.Launched, history.Unclaim, history.Reject:
+			f.leaderWrite(o, &roles[0])
+		case history.Observe, history.Requeue, history.Conclude, history.Cleaned, history.Postpone:
+			f.leaderWrite(o, &roles[1])
+		case history.Start, history.Heartbeat, history.Finish:
+			f.ticket(o, claims)
+		}
+	}
+}
+
+// terms are those of one role.
+type terms struct {
+	role   string
+	grants []grant
+	before int // how many precede the write looked at last; writes come almost in order, so it hardly moves
 }
 
 // grant is one term of a role.
@@ -46,34 +66,24 @@ func (f *finding) grants(role string) []grant {
 	return all
 }
 
-// leaderWrites compares each applied write with the terms granted before it. No order of effects is needed for that, and
+// leaderWrite compares an applied write with the terms granted before it. No order of effects is needed for that, and
 // making one would cost more than all the rest.
-func (f *finding) leaderWrites(role string, verbs ...history.Verb) {
-	grants := f.grants(role)
-	for _, verb := range verbs {
-		before := 0 // how many grants precede the write; writes come almost in order, so it hardly moves
-		for _, i := range f.verbs[verb] {
-			o := &f.Operations[i]
-			f.exercised += count(o.Code == history.Fenced)
-			at := f.effectOf(o)
-			if at == 0 || o.Task == 0 {
-				continue
-			}
-			for before < len(grants) && grants[before].at < at {
-				before++
-			}
-			for before > 0 && grants[before-1].at >= at {
-				before--
-			}
-			if before > 0 {
-				f.leaderWrite(o, role, grants[:before])
-			}
-		}
+func (f *finding) leaderWrite(o *history.Operation, t *terms) {
+	f.exercised += count(o.Code == history.Fenced)
+	at := f.effectOf(o)
+	if at == 0 || o.Task == 0 {
+		return
 	}
-}
-
-// leaderWrite judges one write by the terms granted before it.
-func (f *finding) leaderWrite(o *history.Operation, role string, grants []grant) {
+	for t.before < len(t.grants) && t.grants[t.before].at < at {
+		t.before++
+	}
+	for t.before > 0 && t.grants[t.before-1].at >= at {
+		t.before--
+	}
+	if t.before == 0 {
+		return
+	}
+	grants := t.grants[:t.before]
 	last := &grants[len(grants)-1]
 	if !last.written {
 		last.written = true
@@ -87,10 +97,9 @@ func (f *finding) leaderWrite(o *history.Operation, role string, grants []grant)
 	if own >= newest.Epoch {
 		return
 	}
-	at := f.effectOf(o)
 	f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{newest.Call, o.Call, at}},
 		"the store accepted %s of %s from %s, called at %s in term %d of the %s, although %s had been granted term %d",
-		o.Verb, f.task(o.Task), f.process(o.Process), clock(o.CalledAt), own, role, f.process(newest.Process), newest.Epoch)
+		o.Verb, f.task(o.Task), f.process(o.Process), clock(o.CalledAt), own, t.role, f.process(newest.Process), newest.Epoch)
 }
 
 // lastTerm is the term that a process was granted last, 0 for none.
@@ -103,33 +112,41 @@ func (f *finding) lastTerm(process history.ID, grants []grant) uint64 {
 	return 0
 }
 
-// tickets compares each accepted ticket with the later claims of its task.
-func (f *finding) tickets(verbs ...history.Verb) {
-	claims := f.verbs[history.Claim]
-	latest := filled(len(f.Tasks), -1) // by task: its last claim, a position in claims
-	earlier := make([]int32, len(claims))
-	for n, i := range claims {
+// claimChain has the claims of every task, the latest first.
+type claimChain struct {
+	operations []int32
+	latest     []int32 // by task: a position in operations, -1: none
+	earlier    []int32 // by position: the task's claim before, -1: none
+}
+
+func (f *finding) claimChain() claimChain {
+	c := claimChain{f.verbs[history.Claim], filled(len(f.Tasks), -1), make([]int32, len(f.verbs[history.Claim]))}
+	for n, i := range c.operations {
 		if task := f.Operations[i].Task; task != 0 {
-			earlier[n] = latest[task-1]
-			latest[task-1] = int32(n)
+			c.earlier[n] = c.latest[task-1]
+			c.latest[task-1] = int32(n)
 		}
 	}
-	for _, verb := range verbs {
-		for _, i := range f.verbs[verb] {
-			o := &f.Operations[i]
-			f.exercised += count(o.Code == history.Refused)
-			at := f.effectOf(o)
-			if at == 0 || o.Task == 0 {
-				continue
+	return c
+}
+
+// ticket compares an accepted ticket with the later claims of its task.
+func (f *finding) ticket(o *history.Operation, c claimChain) {
+	f.exercised += count(o.Code == history.Refused)
+	at := f.effectOf(o)
+	if at == 0 || o.Task == 0 {
+		return
+	}
+	for n := c.latest[o.Task-1]; n >= 0; n = c.earlier[n] {
+		claim := &f.Operations[c.operations[n]]
+		if claim.Token <= o.Token {
+			return
+		}
+		if f.precedes(claim, at) {
+			if !f.repeats(o, claim) {
+				f.staleTicket(o, claim)
 			}
-			for n := latest[o.Task-1]; n >= 0 && f.Operations[claims[n]].Token > o.Token; n = earlier[n] {
-				if claim := &f.Operations[claims[n]]; f.precedes(claim, at) {
-					if !f.repeats(o, claim) {
-						f.staleTicket(o, claim)
-					}
-					break
-				}
-			}
+			return
 		}
 	}
 }

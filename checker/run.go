@@ -19,10 +19,12 @@ type run struct {
 	rows       []int32 // Row events
 	effects    []int32 // EffectCounted, EffectRefused, EffectLost
 	replicas   []int32 // ProcessStarted, ...
+	faults     []int32 // FaultStruck, FaultHealed
 	verbs      [history.PutLease + 1][]int32
 	executions []execution
-	latest     []int32 // by task: its last execution, -1 if it never ran
-	final      []int32 // by task: its last Row event, -1 if it never had one
+	latest     []int32   // by task: its last execution, -1 if it never ran
+	final      []int32   // by task: its last Row event, -1 if it never had one
+	objects    []objects // by task
 	disturbed  windows
 	healed     *history.Event
 	ended      *history.Event
@@ -41,8 +43,18 @@ type execution struct {
 	previous int32 // the task's execution before, -1: none
 }
 
+// objects are the API objects of one task.
+type objects struct {
+	there int32 // how many exist at the end
+	last  int32 // the last ObjectCreated event, -1: none
+}
+
 func newRun(h *history.History) *run {
-	r := &run{History: h, limits: h.Meta.Limits, latest: filled(len(h.Tasks), -1), final: filled(len(h.Tasks), -1)}
+	r := &run{History: h, limits: h.Meta.Limits, latest: filled(len(h.Tasks), -1), final: filled(len(h.Tasks), -1),
+		objects: make([]objects, len(h.Tasks))}
+	for i := range r.objects {
+		r.objects[i].last = -1
+	}
 	r.indexEvents()
 	r.indexOperations()
 	r.disturbed = disturbances(r)
@@ -58,20 +70,7 @@ func filled(n int, with int32) []int32 {
 }
 
 func (r *run) indexEvents() {
-	var counts [history.Ended + 1]int
-	for i := range r.Events {
-		counts[r.Events[i].Kind]++
-	}
-	total := func(from, to history.Kind) (n int) {
-		for k := from; k <= to; k++ {
-			n += counts[k]
-		}
-		return n
-	}
-	r.rows = make([]int32, 0, counts[history.Row])
-	r.effects = make([]int32, 0, total(history.EffectCounted, history.EffectLost))
-	r.bodies = make([]int32, 0, total(history.Row, history.ObjectPhase)-cap(r.effects))
-	r.executions = make([]execution, 0, counts[history.WorkStarted])
+	r.bodies = make([]int32, 0, len(r.Events)) // most are
 	for i := range r.Events {
 		r.indexEvent(int32(i), &r.Events[i])
 	}
@@ -95,6 +94,10 @@ func (r *run) indexEvent(i int32, e *history.Event) {
 	case history.ProcessStarted, history.ProcessCrashed, history.ProcessPaused, history.ProcessResumed:
 		r.replicas = append(r.replicas, i)
 		return
+	case history.FaultStruck, history.FaultHealed:
+		r.faults = append(r.faults, i)
+	case history.ObjectCreated, history.ObjectGone:
+		r.indexObject(i, e)
 	case history.Healed:
 		r.healed = e
 	case history.Ended:
@@ -102,6 +105,18 @@ func (r *run) indexEvent(i int32, e *history.Event) {
 	}
 	if e.Kind <= history.ObjectPhase && e.Task != 0 {
 		r.bodies = append(r.bodies, i)
+	}
+}
+
+func (r *run) indexObject(i int32, e *history.Event) {
+	if e.Task == 0 {
+		return
+	}
+	o := &r.objects[e.Task-1]
+	if e.Kind == history.ObjectCreated {
+		o.there, o.last = o.there+1, i
+	} else {
+		o.there = max(0, o.there-1)
 	}
 }
 
@@ -131,13 +146,6 @@ func (r *run) finish(i int32, e *history.Event) {
 }
 
 func (r *run) indexOperations() {
-	var counts [history.PutLease + 1]int
-	for i := range r.Operations {
-		counts[r.Operations[i].Verb]++
-	}
-	for verb, n := range counts {
-		r.verbs[verb] = make([]int32, 0, n)
-	}
 	for i := range r.Operations {
 		verb := r.Operations[i].Verb
 		r.verbs[verb] = append(r.verbs[verb], int32(i))

@@ -41,7 +41,7 @@ func disturbances(r *run) windows {
 	}
 	struck := map[int32]open{} // faults are few
 	var order []int32
-	for i := range r.Events {
+	for _, i := range r.faults {
 		e := &r.Events[i]
 		switch e.Kind {
 		case history.FaultStruck:
