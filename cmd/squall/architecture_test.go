@@ -7,13 +7,16 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -66,11 +69,24 @@ type source struct {
 	files []*ast.File
 }
 
-// One file set and one importer for all packages: the importer type-checks each dependency once.
-var (
-	fset         = token.NewFileSet()
-	dependencies = importer.ForCompiler(fset, "source", nil)
-)
+// One file set for all packages.
+var fset = token.NewFileSet()
+
+// dependencies imports what the build has compiled already: to type-check every dependency from source takes half a minute.
+var dependencies = sync.OnceValue(func() types.Importer {
+	exports := map[string]string{}
+	list := exec.Command("go", "list", "-e", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}", "./...")
+	list.Dir = filepath.Join("..", "..")
+	text, err := list.Output()
+	if err != nil {
+		panic(fmt.Sprintf("go list: %v", err))
+	}
+	for line := range strings.Lines(string(text)) {
+		name, file, _ := strings.Cut(strings.TrimSpace(line), "=")
+		exports[name] = file
+	}
+	return importer.ForCompiler(fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
+})
 
 func TestImportsPointOneWay(t *testing.T) {
 	for _, s := range sources(t) {
@@ -194,7 +210,7 @@ func checkSequential(s source) []string {
 // a comment on the line before.
 func checkMapRanges(t *testing.T, s source) []string {
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	config := types.Config{Importer: dependencies, Error: func(error) {}}
+	config := types.Config{Importer: dependencies(), Error: func(error) {}}
 	_, _ = config.Check(s.pkg, fset, s.files, info) // errors show in the build
 	var problems []string
 	for _, file := range s.files {

@@ -111,6 +111,9 @@ func (f *runFlags) jobs(cmd *cobra.Command, names []string) ([]job, error) {
 			return nil, err
 		}
 		j.from, j.count = f.seedsOf(cmd, j.scenario)
+		if err := world.suits(j.scenario, j.from); err != nil {
+			return nil, err
+		}
 		all = append(all, j)
 	}
 	return all, nil

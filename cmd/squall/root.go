@@ -116,6 +116,6 @@ func (c *console) explain(err error) {
 	if statusOf(err) == exitHarness {
 		b := thisBuild()
 		fmt.Fprintf(c.err, "This is a failure of Squall, not of the dispatcher. Please report it with the lines above, the command line,\n"+
-			"the bundle if there is one, and: squall %s %s %s %s\n", b.Version, b.Commit, b.Go, b.Platform)
+			"the bundle if there is one, and: squall %s %s %s\n", b.recorded(), b.Go, b.Platform)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/squall-chaos/squall/faults"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
@@ -12,6 +13,7 @@ type worldEntry struct {
 	name    string
 	summary string
 	open    scenarios.World
+	can     faults.Capabilities // what faults it can do
 	// check looks for what the world needs on this machine.
 	check func() []finding
 }
@@ -50,4 +52,19 @@ func findWorld(name string) (worldEntry, error) {
 		}
 	}
 	return worldEntry{}, unknownName("world", name, worldNames(), oneOf(worldNames()))
+}
+
+// suits refuses a scenario with a fault that the world cannot do.
+func (w worldEntry) suits(s *scenarios.Scenario, seed uint64) error {
+	plan, err := s.Plan(seed)
+	if err != nil {
+		return err
+	}
+	for _, f := range plan {
+		if need := f.Kind.Need(); !w.can.Has(need) {
+			return usage("%s scenario %s: world %s cannot do %s, which needs faults of %s; `squall explain %s` says more",
+				faults.CodeWorldCannot, s.Name, w.name, f.Kind, need, faults.CodeWorldCannot)
+		}
+	}
+	return nil
 }
