@@ -50,7 +50,15 @@ func (f *finding) overlapped(first, second *execution) {
 	}
 	f.violate(breach{two.Task, two.At, two.Seq, evidence},
 		"%s ran twice at once for %s: %s%s %s, %s%s from %s", f.task(two.Task), atLeast(both, first.end < 0 && second.end < 0),
-		f.try(one.Task, one.Token), f.where(one), f.until(first), f.try(two.Task, two.Token), f.where(two), clock(two.At))
+		f.copyOf(one, two), f.where(one), f.until(first), f.copyOf(two, one), f.where(two), clock(two.At))
+}
+
+// copyOf names the attempt that ran, and its object too where both are of the same attempt.
+func (f *finding) copyOf(this, other *history.Event) string {
+	if this.Token != other.Token {
+		return f.try(this.Task, this.Token)
+	}
+	return "object " + this.Object + " of " + f.try(this.Task, this.Token)
 }
 
 // atLeast says of what the end of the run cut off that it was longer.

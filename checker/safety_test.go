@@ -44,6 +44,16 @@ func TestOverlap(t *testing.T) {
 			messages: []string{"t17 ran twice at once for 42 s: attempt 1 (token 17) on n1 until 403 s, attempt 2 (token 44) on n2 from 361 s"},
 		},
 		{
+			name: "two objects of one attempt", want: checker.Invalid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				3 work-started t1 #1 u2 n2
+				5 work-ended t1 #1 u1 n1
+				6 work-ended t1 #1 u2 n2`,
+			messages: []string{"t1 ran twice at once for 2 s: object u1 of attempt 1 (token 1) on n1 until 5 s, object u2 of attempt 1 (token 1) on n2 from 3 s"},
+		},
+		{
 			name: "the third overlaps with the first", want: checker.Invalid,
 			story: `
 				1 row t1 running #1
