@@ -35,6 +35,7 @@ type reconciler struct {
 	swept   Epoch         // the term of the last complete sweep
 	sweptAt time.Duration // own monotonic clock
 	budget  int           // requeues that are left in this sweep
+	listed  listing       // of this sweep; kept only for its memory
 }
 
 // work does a full sweep when one is due, and looks after cancels every time: a person waits for them.
@@ -67,15 +68,11 @@ func (r *reconciler) sleep() time.Duration {
 // sweep compares every row that needs a look with the objects that really exist, then looks for objects that no row
 // stands for. It is level-triggered: it covers every state and remembers nothing.
 func (r *reconciler) sweep(ctx context.Context) bool {
-	listed, err := r.list(ctx)
-	if err != nil {
+	if r.list(ctx) != nil {
 		return false // an error is not an empty list
 	}
 	r.budget = r.settings.RecoverBatch
-	if !r.scan(ctx, Scan{}, listed) {
-		return false
-	}
-	return r.orphans(ctx, listed)
+	return r.scan(ctx, Scan{}, &r.listed) && r.orphans(ctx)
 }
 
 // listing is what a list showed.
@@ -83,6 +80,14 @@ type listing struct {
 	items  []Workload
 	byName map[string]int
 	owned  []bool // by item: a scanned row stands for it
+}
+
+func (l *listing) reset() {
+	if l.byName == nil {
+		l.byName = map[string]int{}
+	}
+	clear(l.byName)
+	l.items, l.owned = l.items[:0], l.owned[:0]
 }
 
 // claim returns the object under a task's name, and notes that it is of the task's current attempt, if it is.
@@ -96,15 +101,16 @@ func (l *listing) claim(t Task) (Workload, bool) {
 }
 
 // list reads all pages; one page that fails spoils the whole, for what it would have shown is not known to be absent.
-func (r *reconciler) list(ctx context.Context) (*listing, error) {
-	all := &listing{byName: map[string]int{}}
+func (r *reconciler) list(ctx context.Context) error {
+	all := &r.listed
+	all.reset()
 	next := ""
 	for {
 		page, err := bounded(ctx, &r.elector, r.settings.CreateTimeout, func(ctx context.Context) (WorkloadPage, error) {
 			return r.ports.Workloads.List(ctx, List{Continue: next, Limit: pageSize, Stale: true})
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, w := range page.Items {
 			all.byName[w.Name] = len(all.items)
@@ -112,7 +118,7 @@ func (r *reconciler) list(ctx context.Context) (*listing, error) {
 			all.owned = append(all.owned, false)
 		}
 		if next = page.Continue; next == "" {
-			return all, nil
+			return nil
 		}
 	}
 }
@@ -152,9 +158,9 @@ func (r *reconciler) scan(ctx context.Context, s Scan, listed *listing) bool {
 // orphans clears listed objects whose attempt was superseded. Only an explicit record counts: an object is cleared
 // when its task's row, read after the object was seen, belongs to another attempt or is over with nothing owed. What no
 // row knows is somebody else's and left alone.
-func (r *reconciler) orphans(ctx context.Context, listed *listing) bool {
-	for i, w := range listed.items {
-		if listed.owned[i] || (w.State.Ended() && !w.Held && !w.Deleting) {
+func (r *reconciler) orphans(ctx context.Context) bool {
+	for i, w := range r.listed.items {
+		if r.listed.owned[i] || (w.State.Ended() && !w.Held && !w.Deleting) {
 			continue // its row sees to it; an ended one without our finalizer is kept for its time
 		}
 		if !r.ready(ctx) {

@@ -11,8 +11,11 @@ import (
 // replica answers with ScanAsOf.
 func (s *Store) Scan(_ context.Context, q dispatcher.Scan) (dispatcher.Page, error) {
 	now := s.now()
-	page := newPager(q, now)
-	for _, e := range s.candidates(q, now) {
+	page, rows := newPager(q, now), s.candidates(q, now)
+	if most := min(len(rows), max(q.Limit, 0)); most > 0 {
+		page.Tasks = make([]dispatcher.Task, 0, most)
+	}
+	for _, e := range rows {
 		if !page.add(e.row) {
 			break
 		}
