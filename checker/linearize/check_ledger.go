@@ -37,31 +37,13 @@ func (c *ledgerCheck) decide(task history.ID, index []int32) progress {
 		return spent
 	}
 	c.task(task, index)
-	p := c.run()
+	p := c.search.run(c.ops, row{})
 	if p == stuck && c.widen() {
-		p = c.run()
+		p = c.search.run(c.ops, row{})
 	}
 	if c.referred = p == crowded; c.referred {
 		c.finding.Fallbacks++
 		p = c.fallback()
 	}
 	return p
-}
-
-// run is one search over the translated operations.
-func (c *ledgerCheck) run() progress {
-	c.search.begin(row{})
-	for i := range c.ops {
-		o := &c.ops[i]
-		if p := c.search.until(o.call); p != going {
-			return p
-		}
-		if next := i + 1; (next == len(c.ops) || c.ops[next].call > o.ret) && c.search.pass(o) {
-			continue
-		}
-		if p := c.search.add(o); p != going {
-			return p
-		}
-	}
-	return c.search.finish()
 }

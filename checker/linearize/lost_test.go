@@ -112,6 +112,26 @@ func TestFallback(t *testing.T) {
 	}
 }
 
+// Operations that have happened in every order give their slots back: 40 starts wait for the one that is let in, and 40
+// more are refused while the first 40 have not returned.
+func TestSlotsAreGivenBack(t *testing.T) {
+	h := crowd(81, 81)
+	for i := range h.Operations[2:] {
+		o := &h.Operations[2+i]
+		if i == 40 {
+			o.Return = o.Call + 1
+			continue
+		}
+		o.Outcome, o.Code = history.Fail, history.Refused
+	}
+	for i := range h.Operations[43:] {
+		h.Operations[43+i].Call += 10
+	}
+	if got := Check(h, Options{Narrow: true}).Ledger; got.Verdict != Ok || got.Fallbacks != 0 {
+		t.Errorf("%v with %d fallbacks, want ok without", got.Verdict, got.Fallbacks)
+	}
+}
+
 func TestBudget(t *testing.T) {
 	over, cancel := context.WithTimeout(context.Background(), -time.Second)
 	defer cancel()

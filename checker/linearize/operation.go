@@ -46,6 +46,12 @@ func (o *op) alike(p *op) bool {
 	return a == b
 }
 
+// before tells whether the operation is settled before the other: it returns first, or neither ever does and it alone must
+// have happened.
+func (o *op) before(p *op) bool {
+	return o.ret < p.ret || o.ret == p.ret && p.optional && !o.optional
+}
+
 // detail is what Operation.Detail says, as far as a model asks.
 type detail uint8
 

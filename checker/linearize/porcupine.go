@@ -88,11 +88,7 @@ func (c *leadershipCheck) fallback(r *roleCheck) progress {
 // rest returns what the search could not take, from its last quiet point on, and the states possible there.
 func (s *search[S]) rest(ops []op, initial S) ([]op, []S) {
 	quiet := s.quiet
-	s.begin(initial)
-	for i := range ops[:quiet] {
-		s.add(&ops[i])
-	}
-	s.finish()
+	s.run(ops[:quiet], initial)
 	states := make([]S, len(s.now.items))
 	for i, c := range s.now.items {
 		states[i] = c.state

@@ -50,6 +50,24 @@ func (s *search[S]) begin(initial ...S) {
 	}
 }
 
+// run searches all operations of a partition.
+func (s *search[S]) run(ops []op, initial ...S) progress {
+	s.begin(initial...)
+	for i := range ops {
+		o := &ops[i]
+		if p := s.until(o.call); p != going {
+			return p
+		}
+		if next := i + 1; (next == len(ops) || ops[next].call > o.ret) && s.pass(o) {
+			continue
+		}
+		if p := s.add(o); p != going {
+			return p
+		}
+	}
+	return s.finish()
+}
+
 // add opens an operation, after everything that returned before its call.
 func (s *search[S]) add(o *op) progress {
 	if p := s.until(o.call); p != going {
@@ -97,13 +115,11 @@ func (s *search[S]) pass(o *op) bool {
 	return true
 }
 
-// finish settles what is still open. What may not have happened and never returned asks for nothing.
+// finish settles what is still open. What may not have happened and never returned asks for nothing; it comes last.
 func (s *search[S]) finish() progress {
 	for s.open > 0 {
-		first := s.order[0]
-		if s.ops[first].ret == never && s.optional>>first&1 == 1 {
-			s.drop(first)
-			continue
+		if first := s.order[0]; s.ops[first].ret == never && s.ops[first].optional {
+			break
 		}
 		if p := s.settle(); p != going {
 			return p
@@ -117,7 +133,7 @@ func (s *search[S]) finish() progress {
 func (s *search[S]) place(o *op) {
 	slot := uint8(bits.TrailingZeros64(^s.taken))
 	bit := uint64(1) << slot
-	s.ops[slot] = *o
+	s.ops[slot], s.earlier[slot] = *o, 0
 	if o.looks {
 		if s.look(slot) {
 			s.settled++
@@ -132,7 +148,7 @@ func (s *search[S]) place(o *op) {
 		s.optional |= bit
 	}
 	i := s.open
-	for ; i > 0 && s.ops[s.order[i-1]].ret > o.ret; i-- {
+	for ; i > 0 && s.ops[slot].before(&s.ops[s.order[i-1]]); i-- {
 		s.order[i] = s.order[i-1]
 	}
 	s.order[i] = slot
