@@ -78,7 +78,7 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 		return p.single(ctx, j)
 	}
 	seeds := watch{progress: p.progress, suite: !p.keepAll}
-	m := scenarios.Many{Options: j.options(), From: j.from, Count: j.count, Workers: p.workers, Until: p.until, Each: seeds.see}
+	m := scenarios.Many{Options: j.options(), From: j.from, Count: j.count, Workers: p.workers, Until: p.until, Each: seeds.see, Forget: true}
 	o := outcome{job: j, tally: scenarios.Seeds(ctx, j.scenario, m)}
 	if len(o.tally.Failed) > 0 {
 		o.failed = o.tally.Failed[0]

@@ -23,6 +23,10 @@ type console struct {
 	dir            string
 }
 
+// garbage is the GC percentage: runs are many and short, and live on little memory, so that their garbage is cheaper
+// to keep for a while.
+const garbage = 1600
+
 func (c *console) outInk() ink { return ink(coloured(c.color, c.out)) }
 func (c *console) errInk() ink { return ink(coloured(c.color, c.err)) }
 
@@ -36,7 +40,7 @@ func (c *console) note(format string, args ...any) {
 // execute runs one command line and returns the exit status.
 func execute(args []string, out, err io.Writer) (code int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // runs are many and short: their garbage is cheaper to keep for a while
+		debug.SetGCPercent(garbage)
 	}
 	c := &console{out: out, err: err, color: colourAuto}
 	defer func() {

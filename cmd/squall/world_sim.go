@@ -1,6 +1,8 @@
 package main
 
 import (
+	"sync"
+
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/clusters/sim"
 	"github.com/squall-chaos/squall/faults"
@@ -18,10 +20,26 @@ func init() {
 	})
 }
 
+// memories of histories, for worlds to come.
+var memories = sync.Pool{New: func() any { return new(sim.Memory) }}
+
+// simWorld is a simulation that hands its memory on.
+type simWorld struct {
+	*sim.Cluster
+	memory *sim.Memory
+}
+
 func openSim(c clusters.Config) (clusters.Cluster, error) {
-	cluster, err := sim.New(c)
+	memory := memories.Get().(*sim.Memory)
+	cluster, err := memory.New(c)
 	if err != nil {
 		return nil, err // not a typed nil
 	}
-	return cluster, nil
+	return simWorld{cluster, memory}, nil
+}
+
+// Recycle implements clusters.Recycler.
+func (w simWorld) Recycle() {
+	w.memory.Recycle(w.Cluster)
+	memories.Put(w.memory)
 }

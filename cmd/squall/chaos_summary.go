@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// summary says in a few lines what the suite came to.
+func (r tried) summary(c *console, took time.Duration) {
+	i := c.outInk()
+	fmt.Fprintln(c.out)
+	for _, p := range []struct {
+		part       part
+		good, what string
+	}{
+		{partReference, "reference as expected in", "scenarios"},
+		{partNaive, "naive as expected in", "scenarios"},
+		{partDefect, "planted defects found:", "defects"},
+		{partSwarm, "reference valid in", "swarms"},
+	} {
+		good, all := r.count(p.part)
+		if all == 0 {
+			continue
+		}
+		line := fmt.Sprintf("%s %d of %d %s", p.good, good, all, p.what)
+		if good < all {
+			line = i.bad("✗ " + line)
+		} else {
+			line = i.good("✓") + " " + line
+		}
+		fmt.Fprintln(c.out, line)
+	}
+	if r.results.interrupted {
+		fmt.Fprintln(c.out, i.warn(fmt.Sprintf("interrupted: %d of %d trials were begun", len(r.results.outcomes), r.planned)))
+	}
+	fmt.Fprintf(c.out, "took %s\n", took.Round(100*time.Millisecond))
+}
+
+// example says what the last lines lead to.
+func (r tried) example(c *console) {
+	o := r.results.worthReading()
+	if o == nil || o.shown == nil {
+		return
+	}
+	how := "as expected"
+	if len(o.unmet()) > 0 || o.failed != nil {
+		how = "but not as expected"
+	}
+	fmt.Fprintf(c.out, "\nto read: dispatcher %s in scenario %s, seed %d, is %s, %s\n", o.job.system.Name, o.job.scenario.Name,
+		o.shown.Seed, verdictOf(o.shown.Verdict), how)
+}
+
+func (r tried) count(p part) (good, all int) {
+	for n, o := range r.results.outcomes {
+		if r.trials[n].part != p || o.tally.Interrupted {
+			continue
+		}
+		all++
+		if r.asMeant[n] {
+			good++
+		}
+	}
+	return good, all
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+// suiteOf is a suite of a few trials, in the order of the real one.
+func suiteOf(t *testing.T, trials ...trial) []trial {
+	t.Helper()
+	for i := range trials {
+		trials[i].job.world = must(findWorld("sim"))
+	}
+	return trials
+}
+
+func jobFor(t *testing.T, scenario, dispatcher string, seeds int) job {
+	t.Helper()
+	text, _ := scenarios.LibraryFile(scenario)
+	system, ok := planted.Lookup(dispatcher)
+	if !ok {
+		t.Fatalf("no dispatcher %s", dispatcher)
+	}
+	return job{scenario: must(scenarios.Find(scenario)), text: text, system: system, from: 1, count: seeds}
+}
+
+// TestSuite: the status is 0 only when the reference passed and every defect was found, and everything is said.
+func TestSuite(t *testing.T) {
+	overlap := &quarry{names: []string{"I1-overlap"}}
+	for _, c := range []struct {
+		name  string
+		trial trial
+		code  int
+		row   string
+	}{
+		{"reference passes", trial{part: partReference, job: jobFor(t, "demo", "reference", 1)}, exitValid,
+			`(?m)^✓ reference  demo +reference +1 +\d+\.\d\ds  valid$`},
+		{"naive is seen to fail", trial{part: partNaive, job: jobFor(t, "demo", "naive", 1)}, exitValid,
+			`(?m)^✓ naive +demo +naive +1 .* invalid: I1-overlap`},
+		{"defect is found", trial{part: partDefect, job: jobFor(t, "lost-create-reply", "random-names", 3), quarry: overlap}, exitValid,
+			`(?m)^✓ defect +lost-create-reply +random-names +1 .* found: I1-overlap under seed 1$`},
+		{"defect is not found", trial{part: partDefect, job: jobFor(t, "demo-control", "random-names", 3), quarry: overlap}, exitInvalid,
+			`(?m)^✗ defect +demo-control +random-names +3 .* not found\n    I1-overlap must be seen within 3 seeds$`},
+		{"another defect is found", trial{part: partDefect, job: jobFor(t, "lost-create-reply", "random-names", 3), quarry: &quarry{names: []string{"I4-cancel"}}}, exitInvalid,
+			`(?m)^✗ defect .* not found\n    I4-cancel must be seen within 3 seeds$`},
+		{"swarm", trial{part: partSwarm, job: jobFor(t, "swarm-standard", "reference", 4)}, exitValid,
+			`(?m)^✓ swarm +swarm-standard +reference +4 .* valid$`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			var out, err bytes.Buffer
+			f := &chaosFlags{}
+			failed := f.tryAndTell(context.Background(), &console{out: &out, err: &err, dir: ".squall"}, suiteOf(t, c.trial), must(parseOutputs(nil)))
+			if code := statusOf(failed); code != c.code {
+				t.Errorf("status %d, expected %d", code, c.code)
+			}
+			for _, want := range []string{c.row, `(?m)^report: \.squall/suites/.*/report\.html$`, `(?m)^took `} {
+				if !regexp.MustCompile(want).MatchString(out.String()) {
+					t.Errorf("no match for %q in\n%s", want, out.String())
+				}
+			}
+			results := must(filepath.Glob(".squall/suites/*/results.json"))
+			if len(results) != 1 {
+				t.Errorf("results: %v", results)
+			}
+			noScraps(t, ".")
+		})
+	}
+}
+
+// TestLatestIsWhatTheLastLinesName, whichever trial was over last.
+func TestLatestIsWhatTheLastLinesName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var out, err bytes.Buffer
+	trials := suiteOf(t, trial{part: partNaive, job: jobFor(t, "demo", "naive", 1)}, trial{part: partNaive, job: jobFor(t, "lost-create-reply", "naive", 1)})
+	_ = (&chaosFlags{}).tryAndTell(context.Background(), &console{out: &out, err: &err, dir: ".squall"}, trials, must(parseOutputs(nil)))
+	named := regexp.MustCompile(`(?m)^replay: squall replay (.*)$`).FindStringSubmatch(out.String())
+	if len(named) != 2 {
+		t.Fatalf("no replay command in\n%s", out.String())
+	}
+	if latest := must(os.Readlink(".squall/latest")); filepath.Base(latest) != filepath.Base(named[1]) {
+		t.Errorf("latest is %s, and the last lines name %s", latest, named[1])
+	}
+}
+
+// TestSideBySide: in order, whatever the number of workers; and nothing is begun once ctx has ended.
+func TestSideBySide(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for _, workers := range []int{1, 3, 50} {
+		var got []int
+		sideBySide(ctx, 20, workers, func(i int) int { return i * i }, func(i, square int) {
+			if square != i*i {
+				t.Errorf("%d workers: %d for %d", workers, square, i)
+			}
+			got = append(got, i)
+		})
+		if !slices.IsSorted(got) || len(got) != 20 {
+			t.Errorf("%d workers: %v", workers, got)
+		}
+	}
+	cancel()
+	sideBySide(ctx, 5, 2, func(i int) int { return i }, func(i, _ int) { t.Errorf("%d was begun", i) })
+}

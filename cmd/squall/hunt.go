@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+func (x trial) try(ctx context.Context, p performance) outcome {
+	o := outcome{}
+	if x.quarry != nil {
+		o = x.hunt(ctx, p)
+	} else {
+		o = p.perform(ctx, x.job)
+	}
+	o.group = string(x.part)
+	return o
+}
+
+// hunt runs seeds until the quarry was seen.
+func (x trial) hunt(ctx context.Context, p performance) outcome {
+	o := outcome{job: x.job, hunted: true}
+	last := x.job.from + uint64(x.job.count)
+	began := time.Now()
+	m := scenarios.Many{Options: x.job.options(), Workers: p.workers, UntilInvalid: true,
+		Each: func(scenarios.Result) { p.progress.step(false) }}
+	for m.From = x.job.from; m.From < last && ctx.Err() == nil; m.From++ {
+		m.Count = int(last - m.From)
+		t := scenarios.Seeds(ctx, x.job.scenario, m)
+		o.tally = joined(o.tally, t)
+		if t.FirstInvalid == nil {
+			break
+		}
+		m.From = t.FirstInvalid.Seed
+		if len(x.quarry.missing(o.tally.Violations)) == 0 {
+			o.keep(p, m.From, t.FirstInvalid.History.Meta.TraceHash, t.FirstInvalid.History)
+			break
+		}
+	}
+	o.tally.Interrupted = o.shown == nil && ctx.Err() != nil
+	if o.shown == nil && o.failed == nil {
+		o.missed = []string{fmt.Sprintf("%s must be seen within %s", x.quarry, count(x.job.count, "seed", "seeds"))}
+	}
+	if len(o.tally.Failed) > 0 {
+		o.failed = firstError(o.failed, o.tally.Failed[0])
+	}
+	o.tally.Wall = time.Since(began)
+	p.progress.add(x.job.count - o.tally.Seeds)
+	return o
+}
+
+// joined is the tally over the seeds of both; they follow each other.
+func joined(a, b scenarios.Tally) scenarios.Tally {
+	if a.Seeds == 0 {
+		return b
+	}
+	sum := b
+	sum.Seeds, sum.Valid, sum.Virtual = a.Seeds+b.Seeds, a.Valid+b.Valid, a.Virtual+b.Virtual
+	sum.Invalid, sum.Unknown = slices.Concat(a.Invalid, b.Invalid), slices.Concat(a.Unknown, b.Unknown)
+	sum.Failed = slices.Concat(a.Failed, b.Failed)
+	for _, counts := range []struct{ to, from map[string]int }{{sum.Violations, a.Violations}, {sum.Exercised, a.Exercised}} {
+		for name, n := range counts.from {
+			counts.to[name] += n
+		}
+	}
+	if sum.Verdict == checker.Valid {
+		sum.Verdict = checker.Invalid // the first had an invalid seed, or there would be no second
+	}
+	return sum
+}

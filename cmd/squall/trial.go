@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+// part is a part of the suite.
+type part string
+
+const (
+	partReference part = "reference" // must do what the scenario expects of it
+	partNaive     part = "naive"     // likewise: mostly, it must be seen to fail
+	partDefect    part = "defect"    // must be found
+	partSwarm     part = "swarm"     // the reference must be valid under every seed
+)
+
+// trial is one line of the suite.
+type trial struct {
+	part part
+	job  job
+	// quarry is what is hunted: the first seed that ends the hunt is the last. Nil: every seed is run.
+	quarry *quarry
+}
+
+// quarry is a set of invariants to see violated.
+type quarry struct {
+	names []string
+	all   bool // all of them, not any
+}
+
+// missing are those that still have to be seen.
+func (q quarry) missing(seen map[string]int) []string {
+	var missing []string
+	for _, name := range q.names {
+		if seen[name] == 0 {
+			missing = append(missing, name)
+		} else if !q.all {
+			return nil
+		}
+	}
+	return missing
+}
+
+func (q quarry) String() string {
+	if q.all {
+		return strings.Join(q.names, " and ")
+	}
+	return strings.Join(q.names, " or ")
+}
+
+// trials lists the suite.
+func (f *chaosFlags) trials(cmd *cobra.Command) ([]trial, error) {
+	if err := f.check(cmd); err != nil {
+		return nil, err
+	}
+	world, err := findWorld(f.world)
+	if err != nil {
+		return nil, err
+	}
+	of := func(s *scenarios.Scenario, dispatcher string, from uint64, count int) job {
+		text, _ := scenarios.LibraryFile(s.Name)
+		system, _ := planted.Lookup(dispatcher)
+		return job{scenario: s, text: text, system: system, world: world, from: from, count: count}
+	}
+	var reference, naive, defects, swarm []trial
+	for _, s := range scenarios.Library() {
+		if err := world.suits(s, 1); err != nil {
+			return nil, err
+		}
+		if s.Swarm != "" {
+			swarm = append(swarm, trial{part: partSwarm, job: of(s, "reference", f.from, f.seeds)})
+		} else {
+			reference = append(reference, trial{part: partReference, job: of(s, "reference", 1, max(s.Seeds, 1))})
+		}
+		if s.Expect.Naive != nil {
+			naive = append(naive, naiveTrial(of(s, "naive", 1, max(s.Seeds, 1))))
+		}
+	}
+	for _, d := range planted.Defects() {
+		s, err := scenarios.Find(d.Scenario)
+		if err != nil {
+			return nil, broken(fmt.Errorf("planted defect %s: %w", d.System.Name, err))
+		}
+		defects = append(defects, trial{part: partDefect, job: of(s, d.System.Name, 1, d.Seeds), quarry: &quarry{names: d.Breaks}})
+	}
+	return slices.Concat(reference, naive, defects, swarm), nil
+}
+
+// naiveTrial is a trial of the naive dispatcher. Where a verdict needs many seeds it is hunted: it fails so often that to run
+// them all would be the larger part of the suite.
+func naiveTrial(j job) trial {
+	x := trial{part: partNaive, job: j}
+	if e := j.scenario.Expect.Naive; j.count > 1 && e.Verdict == "invalid" {
+		x.quarry = &quarry{names: e.Violates, all: true}
+	}
+	return x
+}
+
+// asMeant tells whether the trial came out as it must.
+func (x trial) asMeant(o outcome) bool {
+	return o.failed == nil && !o.tally.Interrupted && len(o.unmet()) == 0
+}
