@@ -26,7 +26,7 @@ race:
 	go test -race -short ./scenarios/... ./cmd/squall/...
 
 bench: ## the figures of ARCHITECTURE.md
-	go test -run '^$$' -bench . -benchmem ./clusters/... ./checker/... ./scenarios/...
+	go test -run '^$$' -bench . -benchmem ./clusters/... ./checker/... ./cmd/squall
 
 swarm: $(SQUALL) ## the reference under 20,000 seeds of the swarm plan
 	@$(SQUALL) run swarm-standard swarm-b0 --seeds 10000 $(ARGS)

@@ -88,6 +88,12 @@ type Cluster interface {
 	Close() error
 }
 
+// Recycler is a world that can hand the memory of its history on to a later one, after Close. Nobody may look at the
+// history any more.
+type Recycler interface {
+	Recycle()
+}
+
 // What follows are capabilities: a fault needs one, and a world may lack it.
 
 // NodeFaults are faults of machines.

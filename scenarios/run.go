@@ -46,6 +46,16 @@ type Result struct {
 	Wall        time.Duration
 	// Err is a failure of the harness or a crash of the system under test: there is no verdict.
 	Err error
+
+	world clusters.Cluster // closed; keeps the history
+}
+
+// forget gives the memory of the history to later runs.
+func (r *Result) forget() {
+	if w, ok := r.world.(clusters.Recycler); ok {
+		w.Recycle()
+	}
+	r.world, r.History = nil, nil
 }
 
 // Fatal returns the violations that count, in order.
@@ -105,6 +115,7 @@ func (r *runner) run(ctx context.Context) (err error) {
 	if r.cluster, err = r.options.World(config); err != nil {
 		return err
 	}
+	r.result.world = r.cluster
 	defer func() { err = errors.Join(err, r.cluster.Close()) }()
 	if err := r.arm(config); err != nil {
 		return err
