@@ -131,7 +131,7 @@ func (s *scene) slice() *history.History {
 	part := *s.h
 	part.Operations, part.Events = nil, nil
 	for _, o := range s.h.Operations {
-		if o.Task == s.task || o.Task == 0 && !routine(o) {
+		if s.taskOf(&o) == s.task || o.Task == 0 && !routine(o) {
 			part.Operations = append(part.Operations, o)
 		}
 	}
@@ -145,7 +145,7 @@ func (s *scene) slice() *history.History {
 
 func pack(text []byte) ([]byte, error) {
 	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	w, err := gzip.NewWriterLevel(&out, gzip.DefaultCompression)
 	if err != nil {
 		return nil, fmt.Errorf("compress the history: %w", err)
 	}

@@ -57,7 +57,7 @@ func (s *scene) records() []record {
 		}
 	}
 	for _, o := range s.h.Operations {
-		if o.Task != s.task || s.task == 0 || routine(o) {
+		if s.task == 0 || s.taskOf(&o) != s.task || routine(o) {
 			continue
 		}
 		flush(o.Call)

@@ -43,7 +43,7 @@ func (s *scene) fullTimeline() gantt {
 		t.Focus = s.spotlight()
 		t.Focus[0].ID = ""
 	}
-	g := gantt{Drawing: t.DrawDense(), Tasks: len(s.h.Tasks), Shown: len(rows), Table: tableOf(lanes)}
+	g := gantt{Drawing: t.DrawDense(), Tasks: len(s.real), Shown: len(rows), Table: tableOf(lanes)}
 	g.Table = g.Table[:min(len(g.Table), mostTableRows)]
 	return g
 }
@@ -52,11 +52,8 @@ func (s *scene) fullTimeline() gantt {
 // name first, then those with the most containers' worth of trouble, then the others; in order of the record.
 func (s *scene) ganttRows() []history.ID {
 	var rows []history.ID
-	if len(s.h.Tasks) <= mostRows {
-		for i := range s.h.Tasks {
-			rows = append(rows, history.ID(i+1))
-		}
-		return rows
+	if len(s.real) <= mostRows {
+		return s.real
 	}
 	chosen := map[history.ID]bool{}
 	take := func(id history.ID) {
@@ -73,12 +70,12 @@ func (s *scene) ganttRows() []history.ID {
 			take(c.Task)
 		}
 	}
-	for i := range s.h.Tasks {
-		take(history.ID(i + 1))
+	for _, id := range s.real {
+		take(id)
 	}
-	for i := range s.h.Tasks {
-		if chosen[history.ID(i+1)] {
-			rows = append(rows, history.ID(i+1))
+	for _, id := range s.real {
+		if chosen[id] {
+			rows = append(rows, id)
 		}
 	}
 	return rows

@@ -7,39 +7,44 @@ import (
 	"github.com/squall-chaos/squall/reports/figure"
 )
 
-// rung is one timeout of the chain, with the room to the next one outside it.
+// rung is one timeout of a chain, with the room to the next one outside it.
 type rung struct {
 	Name   string
-	Key    string // of the setting
+	Key    string // the setting, as findings name it
 	Length time.Duration
-	Outer  string        // the next rung; empty for the outermost
-	Margin time.Duration // to the outer one: not positive is a broken nesting
-	Broken bool
+	Outer  string        // the next rung; empty for the outermost of its chain
+	Margin time.Duration // to the outer one
+	Broken bool          // the margin is less than the protocol needs
 }
 
-// rungs are the nested timeouts from the inside out. Those that are not set are left out.
-func rungs(s dispatcher.Settings) []rung {
-	all := []rung{
+// nested joins rungs from the inside out.
+func nested(findings []dispatcher.Finding, rungs ...rung) []rung {
+	for i := range rungs[:len(rungs)-1] {
+		inner, outer := &rungs[i], rungs[i+1]
+		inner.Outer, inner.Margin = outer.Name, outer.Length-inner.Length
+		for _, f := range findings {
+			inner.Broken = inner.Broken || f.Left.Name == inner.Key && f.Right.Name == outer.Key
+		}
+	}
+	return rungs
+}
+
+// rungs are the nested timeouts from the inside out. Which chain the recovery grace closes depends on what proves
+// a silent worker dead: its deadline, or its lapsed lease.
+func rungs(s dispatcher.Settings, findings []dispatcher.Finding) []rung {
+	work := []rung{
 		{Name: "HTTP call", Key: "http_timeout", Length: s.HTTPTimeout},
 		{Name: "step", Key: "step_timeout", Length: s.StepTimeout},
 		{Name: "workflow", Key: "workflow_deadline", Length: s.WorkflowDeadline},
-		{Name: "tick", Key: "tick", Length: s.Tick},
-		{Name: "recovery grace", Key: "recovery_grace", Length: s.RecoveryGrace},
 	}
-	var set []rung
-	for _, r := range all {
-		if r.Length > 0 {
-			set = append(set, r)
-		}
+	tick := rung{Name: "tick", Key: "tick", Length: s.Tick}
+	grace := rung{Name: "recovery grace", Key: "recovery_grace", Length: s.RecoveryGrace}
+	if !s.Heartbeats() {
+		return nested(findings, append(work, tick, grace)...)
 	}
-	for i := range set {
-		if i+1 < len(set) {
-			set[i].Outer = set[i+1].Name
-			set[i].Margin = set[i+1].Length - set[i].Length
-			set[i].Broken = set[i].Margin <= 0
-		}
-	}
-	return set
+	return append(nested(findings, work...), nested(findings,
+		rung{Name: "3 heartbeats", Key: "3 * heartbeat_interval", Length: 3 * s.HeartbeatInterval},
+		rung{Name: "worker lease", Key: "worker_lease", Length: s.WorkerLease}, grace)...)
 }
 
 // ladder draws the rungs to scale, one under the other, each with its margin to the next.
@@ -52,7 +57,7 @@ func ladder(rungs []rung) *figure.Drawing {
 	for _, r := range rungs {
 		longest = max(longest, r.Length)
 	}
-	scale := figure.Scale{From: 0, To: longest, X0: gutter, X1: width - right}
+	scale := figure.Scale{From: 0, To: max(longest, 1), X0: gutter, X1: width - right}
 	d := &figure.Drawing{ID: "ladder", Label: "The nested timeouts to scale", Width: width,
 		Height: figure.Num(float64(len(rungs))*step + 8), Left: gutter, Right: width - right}
 	for i, r := range rungs {
@@ -75,15 +80,14 @@ func ladder(rungs []rung) *figure.Drawing {
 // marginShapes mark the room between a rung and the one outside it.
 func marginShapes(r rung, scale figure.Scale, y, gap float64) []figure.Shape {
 	x, outer := scale.X(r.Length), scale.X(r.Length+r.Margin)
-	if r.Margin < 0 {
-		outer = scale.X(r.Length + r.Margin)
-	}
 	words, class := "margin "+seconds(r.Margin), "margin"
-	if r.Broken {
+	switch {
+	case r.Broken && r.Margin < 0:
 		words, class = "✗ reaches "+seconds(-r.Margin)+" out of the "+r.Outer, "margin broken"
-		if r.Margin == 0 {
-			words = "✗ no margin to the " + r.Outer
-		}
+	case r.Broken && r.Margin == 0:
+		words, class = "✗ no margin to the "+r.Outer, "margin broken"
+	case r.Broken:
+		words, class = "✗ margin "+seconds(r.Margin)+" is too small", "margin broken"
 	}
 	middle := y + gap/2
 	return []figure.Shape{

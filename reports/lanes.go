@@ -81,7 +81,7 @@ var processWords = map[history.Kind]string{
 // callItem is a call as a bar from call to return.
 func (s *scene) callItem(o history.Operation, numbers map[history.Seq]int) figure.Item {
 	item := figure.Item{ID: "op-" + seed(uint64(o.Call)), From: o.CalledAt, To: returned(o, s.end), Class: "call",
-		Label: o.Verb.String(), Moment: numbers[o.Call], Quiet: routine(o), Title: s.callTitle(o)}
+		Label: o.Verb.String(), Moment: numbers[o.Call], Quiet: routine(o) || s.again(o), Title: s.callTitle(o)}
 	switch o.Outcome {
 	case history.Unknown:
 		item.OpenEnd, item.Class = true, "call unknown"
@@ -96,9 +96,13 @@ func (s *scene) callItem(o history.Operation, numbers map[history.Seq]int) figur
 		if o.Return == 0 {
 			item.OpenEnd, item.Class = true, "call unknown"
 		}
-		if item.Quiet {
+		if routine(o) {
 			item.Class = "call quiet"
 		}
+	}
+	item.Label += s.timesWord(o)
+	if item.Moment > 0 {
+		item.Quiet = false
 	}
 	return item
 }

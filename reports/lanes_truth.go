@@ -74,7 +74,7 @@ func effectItem(c container, e effect, numbers map[history.Seq]int) figure.Item 
 // workerItem is a call from inside a container: on the row of the container that has its token.
 func (s *scene) workerItem(o history.Operation, numbers map[history.Seq]int) figure.Item {
 	item := s.callItem(o, numbers)
-	item.ID, item.Quiet = "op-"+seed(uint64(o.Call)), routine(o) || o.Outcome == history.OK
+	item.Quiet = item.Moment == 0 && (item.Quiet || o.Outcome == history.OK)
 	item.Class += " inner"
 	for _, c := range s.own {
 		if c.Token == o.Token && o.CalledAt >= c.From && o.CalledAt <= c.To {
@@ -115,20 +115,36 @@ func (d deadline) Title() string {
 func (s *scene) deadlines() []deadline {
 	var all []deadline
 	set := s.run.Settings
-	for i, c := range s.own {
-		if !s.within(c.From, c.To) {
-			continue
-		}
+	for i, c := range s.timed() {
 		n := strconv.Itoa(i + 1)
 		if set.WorkflowDeadline > 0 {
 			all = append(all, deadline{"workflow deadline", "workflow" + n, "workflow", c.From, c.From + set.WorkflowDeadline})
 		}
+		from := s.lastSign(c)
+		if set.Heartbeats() {
+			all = append(all, deadline{"worker lease", "worker" + n, "worker", from, from + set.WorkerLease})
+		}
 		if set.RecoveryGrace > 0 {
-			from := s.lastSign(c)
 			all = append(all, deadline{"recovery grace", "grace" + n, "grace", from, from + set.RecoveryGrace})
 		}
 	}
 	return append(all, s.leaseDeadlines()...)
+}
+
+// timed are the containers whose deadlines are drawn: those that the violation is about, three at most.
+func (s *scene) timed() []container {
+	const most = 3
+	timed := s.own
+	if s.broken != nil {
+		timed = s.involved(s.focus)
+	}
+	var visible []container
+	for _, c := range timed {
+		if s.within(c.From, c.To) && len(visible) < most {
+			visible = append(visible, c)
+		}
+	}
+	return visible
 }
 
 // lastSign is the last moment at which the store knew that the attempt was alive, before it was given
@@ -209,6 +225,9 @@ func (s *scene) nodesLane(numbers map[history.Seq]int) figure.Lane {
 			continue
 		}
 		if i, ok := open[e.Node]; ok {
+			if items[i].Class == "node node-"+dashed(word) {
+				continue
+			}
 			items[i].To = e.At
 		}
 		open[e.Node] = len(items)

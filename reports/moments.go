@@ -58,30 +58,50 @@ func number(all []moment) []moment {
 	return all
 }
 
-// callMoment says in a sentence what a call did; routine calls are no moments.
+// callMoment says in a sentence what a call did; routine calls and repetitions are no moments, unless the
+// violation rests on them.
 func (s *scene) callMoment(o history.Operation) (moment, bool) {
-	if routine(o) || o.Verb == history.Launched && o.Outcome == history.OK {
+	proof := s.proves(o.Call, o.Return, o.Effect)
+	if !proof && (routine(o) || s.again(o) || o.Verb == history.Launched && o.Outcome == history.OK) {
 		return moment{}, false
 	}
 	m := moment{At: o.CalledAt, Seq: o.Call, weight: 4}
 	who := s.process(o.Process)
 	switch {
 	case o.Outcome == history.Unknown:
-		m.Text, m.weight, m.Bad = who+": "+o.Verb.String()+", outcome "+outcomeWords(o)+".", 8, true
+		m.Text, m.weight, m.Bad = who+": "+o.Verb.String()+", outcome "+outcomeWords(o), 8, true
+		if o.Verb == history.Heartbeat {
+			m.weight = 4
+		}
 	case o.Outcome == history.Fail:
-		m.Text, m.weight = who+": "+o.Verb.String()+" answered “"+outcomeWords(o)+"”.", 5
+		m.Text, m.weight = who+": "+o.Verb.String()+" answered “"+outcomeWords(o)+"”", 5
 	default:
-		text, weight := s.did(who, o)
-		if text == "" {
+		m.Text, m.weight = s.did(who, o)
+		if m.Text == "" && !proof {
 			return m, false
 		}
-		m.Text, m.weight = text, weight
+		m.Text = strings.TrimSuffix(either(m.Text, who+": "+o.Verb.String()+", "+outcomeWords(o)), ".")
+	}
+	if times := s.timesWord(o); times != "" {
+		m.Text += ";" + times[1:] + " times until " + seconds(s.series[o.Call].Last)
+		m.Text = strings.Replace(m.Text, ";× ", "; ", 1)
+	}
+	m.Text += "."
+	if proof {
+		m.weight = 11
+	}
+	if s.decides(o.Call, o.Return, o.Effect) {
+		m.Bad = true
+		m.Text += " This violates " + s.broken.Invariant + "."
 	}
 	return m, true
 }
 
 // did is the sentence for a call that succeeded.
 func (s *scene) did(who string, o history.Operation) (string, int) {
+	if o.Task == 0 && o.Verb != history.Lead {
+		return "", 0
+	}
 	task := s.taskWord()
 	switch o.Verb {
 	case history.Submit:
@@ -91,6 +111,9 @@ func (s *scene) did(who string, o history.Operation) (string, int) {
 	case history.Resume:
 		return who + " resumes " + task + ".", 6
 	case history.Lead:
+		if o.Epoch == 1 { // somebody has to be the first
+			return "", 0
+		}
 		return who + " opens a new term" + epochWords(o.Epoch) + ".", 6
 	case history.Claim:
 		return who + " claims " + task + tokenWords(o.Token) + ".", 7
@@ -171,6 +194,13 @@ func (s *scene) eventMoment(e history.Event) (moment, bool) {
 	default:
 		return m, false
 	}
+	if s.proves(e.Seq) {
+		m.weight = 11
+	}
+	if s.decides(e.Seq) {
+		m.Bad = true
+		m.Text += " This violates " + s.broken.Invariant + "."
+	}
 	return m, true
 }
 
@@ -219,7 +249,11 @@ func (s *scene) rowMoment(m moment, e history.Event) (moment, bool) {
 	if s.phaseBefore(e.Seq) == e.Phase {
 		return m, false
 	}
-	m.Text, m.weight = "The row says "+e.Phase.String()+because(e.Detail)+".", 5
+	why := because(e.Detail)
+	if e.Detail == e.Phase.String() {
+		why = ""
+	}
+	m.Text, m.weight = "The row says "+e.Phase.String()+why+".", 5
 	return m, true
 }
 

@@ -18,7 +18,7 @@ var pageFiles embed.FS
 
 // templates are parsed once; a mistake in them is found by any test.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"seconds": seconds, "precise": figure.Precise, "lower": strings.ToLower, "count": count, "thousands": thousands,
+	"seconds": seconds, "precise": figure.Precise, "lower": strings.ToLower, "tied": tied, "count": count, "thousands": thousands,
 }).ParseFS(pageFiles, "page/*.tmpl"))
 
 // chrome is what every page needs around its content.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/dispatcher"
 )
 
 func html(t *testing.T, r *Run) string {
@@ -171,5 +172,38 @@ func TestPageStaysSmall(t *testing.T) {
 	text := html(t, large(100))
 	if !strings.Contains(text, "history.jsonl") {
 		t.Error("the history is not in the page")
+	}
+}
+
+func TestLadderFollowsTheDiscipline(t *testing.T) {
+	words := func(profile string, change func(*dispatcher.Settings)) string {
+		s, _ := dispatcher.Profile(profile)
+		change(&s)
+		var words []string
+		for _, r := range rungs(s, s.Check()) {
+			word := r.Name
+			if r.Broken {
+				word += "!"
+			}
+			if r.Outer == "" {
+				word += "."
+			}
+			words = append(words, word)
+		}
+		return strings.Join(words, " ")
+	}
+	for _, c := range []struct {
+		profile string
+		change  func(*dispatcher.Settings)
+		want    string
+	}{
+		{"tick-300s", func(*dispatcher.Settings) {}, "HTTP call step workflow tick recovery grace."},
+		{"tick-300s", func(s *dispatcher.Settings) { s.WorkflowDeadline = 300 * time.Second }, "HTTP call step workflow! tick recovery grace."},
+		{"b0", func(*dispatcher.Settings) {}, "HTTP call step workflow. 3 heartbeats worker lease recovery grace."},
+		{"b0", func(s *dispatcher.Settings) { s.WorkerLease = 58 * time.Second }, "HTTP call step workflow. 3 heartbeats worker lease! recovery grace."},
+	} {
+		if got := words(c.profile, c.change); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.profile, got, c.want)
+		}
 	}
 }

@@ -244,10 +244,11 @@ func passing() *Run {
 		Judged: checker.Valid, Report: sampleReport(checker.Valid)}
 }
 
+// sampleSettings have a worker lease that reaches out of the recovery grace.
 func sampleSettings() dispatcher.Settings {
-	return dispatcher.Settings{HTTPTimeout: 60 * time.Second, StepTimeout: 90 * time.Second, WorkflowDeadline: 150 * time.Second, Tick: 30 * time.Second,
-		RecoveryGrace: 60 * time.Second, ClaimBatch: 10, RecoverBatch: 50, RecoverInterval: 30 * time.Second, CreateTimeout: 10 * time.Second,
-		LeaseTTL: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second, MaxFailures: 3, MaxDisruptions: 5}
+	s, _ := dispatcher.Profile("b0")
+	s.WorkflowDeadline, s.StepTimeout, s.HTTPTimeout, s.WorkerLease = 150*time.Second, 90*time.Second, 60*time.Second, 75*time.Second
+	return s
 }
 
 func sampleReport(v checker.Verdict) checker.Report {

@@ -27,7 +27,8 @@ type scene struct {
 	faults   []faultSpan         // that were active within the window
 	actors   []history.ID        // processes that made the calls, in order of appearance
 	part     *figure.Guide       // where the run and its control part; nil: not compared
-	skipped  int                 // calls left out, because there were too many
+	series   map[history.Seq]*series
+	skipped  int // calls left out, because there were too many
 }
 
 // mostCalls bounds the calls of a scene: a task that is polled for hours must not fill the page.
@@ -78,8 +79,8 @@ func (s *scene) mostDisturbed() history.ID {
 			best = c.Task
 		}
 	}
-	if best == 0 && len(s.h.Tasks) > 0 {
-		best = 1
+	if best == 0 && len(s.real) > 0 {
+		best = s.real[0]
 	}
 	return best
 }
@@ -87,8 +88,8 @@ func (s *scene) mostDisturbed() history.ID {
 // window is a stretch of time.
 type window struct{ from, to time.Duration }
 
-// trouble is when the violation was going on: an overlap from its first to its last moment, anything else
-// from its earliest evidence to where it became a violation.
+// trouble is when the violation was going on: an overlap from its first to its last moment, what lasts from its
+// earliest evidence to where it became a violation, anything else at that moment.
 func (s *scene) trouble() window {
 	if s.broken == nil {
 		return window{}
@@ -101,7 +102,29 @@ func (s *scene) trouble() window {
 			}
 		}
 	}
-	w := window{at, at}
+	if s.broken.Invariant == "I4-cancel" {
+		return window{s.cancelled(at), at}
+	}
+	if w := s.proof(); lasting[s.broken.Invariant] {
+		return w
+	}
+	return window{at, at}
+}
+
+// cancelled is when the task's cancel was acknowledged, before a moment; that moment if it never was.
+func (s *scene) cancelled(before time.Duration) time.Duration {
+	at := before
+	for _, o := range s.h.Operations {
+		if o.Verb == history.Cancel && o.Task == s.task && o.Outcome == history.OK && o.ReturnedAt <= before {
+			at = o.ReturnedAt
+		}
+	}
+	return at
+}
+
+// proof is from the earliest evidence of the violation to the latest.
+func (s *scene) proof() window {
+	w := window{s.broken.At, s.broken.At}
 	for _, seq := range s.broken.Evidence {
 		if t, ok := s.when(seq); ok {
 			w.from, w.to = min(w.from, t), max(w.to, t)
@@ -121,7 +144,7 @@ func (s *scene) when(seq history.Seq) (time.Duration, bool) {
 		switch seq {
 		case o.Call:
 			return o.CalledAt, true
-		case o.Return:
+		case o.Return, o.Effect:
 			return o.ReturnedAt, true
 		}
 	}
@@ -144,11 +167,14 @@ func (s *scene) extent() window {
 	if s.broken == nil {
 		return s.life()
 	}
-	w := s.focus
-	length := w.to - w.from
-	for _, c := range s.involved(w) {
+	w := s.proof()
+	w.from, w.to = min(w.from, s.focus.from), max(w.to, s.focus.to)
+	for _, c := range s.involved(s.focus) {
 		w.from = min(w.from, s.claimed(c))
-		if c.Ended && c.To < s.focus.to+length {
+	}
+	length := w.to - w.from
+	for _, c := range s.involved(s.focus) {
+		if c.Ended && c.To < s.focus.to+length/3 {
 			w.to = max(w.to, c.To)
 		}
 	}
@@ -205,13 +231,14 @@ func (s *scene) claimed(c container) time.Duration {
 // fill collects what lies within the window.
 func (s *scene) fill() {
 	for _, o := range s.h.Operations {
-		if s.within(o.CalledAt, returned(o, s.end)) && s.task != 0 && o.Task == s.task {
+		if s.task != 0 && s.taskOf(&o) == s.task && s.within(o.CalledAt, returned(o, s.end)) {
 			s.calls = append(s.calls, o)
 		}
 	}
 	s.thin()
 	s.actors = s.callers()
 	s.leadership()
+	s.series = findSeries(s.calls)
 	for _, e := range s.h.Events {
 		if s.within(e.At, e.At) && s.concerns(e) {
 			s.events = append(s.events, e)

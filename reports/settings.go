@@ -5,27 +5,32 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/reports/figure"
 )
 
-// settingsSection is every setting, and the nested timeouts to scale.
+// settingsSection is every setting, the nested timeouts to scale, and what is wrong with them.
 type settingsSection struct {
-	Ladder *figure.Drawing
-	Rungs  []rung
-	Broken []rung
-	Rows   []fact
+	Ladder   *figure.Drawing
+	Rungs    []rung
+	Findings []dispatcher.Finding
+	Errors   int
+	Rows     []fact
 }
 
 func (r *Run) settings() settingsSection {
-	s := settingsSection{Rungs: rungs(r.Settings), Rows: settingRows(r.Settings)}
-	for _, one := range s.Rungs {
-		if one.Broken {
-			s.Broken = append(s.Broken, one)
+	s := settingsSection{Findings: r.Settings.Check(), Rows: settingRows(r.Settings)}
+	if r.Settings == (dispatcher.Settings{}) { // the harness failed before it knew them
+		s.Findings = nil
+		return s
+	}
+	for _, f := range s.Findings {
+		if f.Severity == dispatcher.SeverityError {
+			s.Errors++
 		}
 	}
-	if len(s.Rungs) > 1 {
-		s.Ladder = ladder(s.Rungs)
-	}
+	s.Rungs = rungs(r.Settings, s.Findings)
+	s.Ladder = ladder(s.Rungs)
 	return s
 }
 

@@ -46,7 +46,7 @@ func (s *scene) quietStory() string {
 			struck++
 		}
 	}
-	return capital(count(len(s.h.Tasks), "task", "tasks")) + " went through " + count(struck, "fault", "faults") + " in " +
+	return capital(count(len(s.real), "task", "tasks")) + " went through " + count(struck, "fault", "faults") + " in " +
 		count(len(s.containers), "container", "containers") + ", and every invariant that was exercised held."
 }
 
@@ -80,28 +80,31 @@ func (s *scene) overlapStory() string {
 // chain tells steps one after the other.
 func chain(steps []string) string { return capital(strings.Join(steps, "; ")) }
 
-// cause is what let the second execution begin: the last requeue before it, else the second create.
+// cause is what let the second execution begin: the last requeue before it, else the create of its object.
 func (s *scene) cause(o overlap) string {
-	var last *history.Operation
+	var requeue, create *history.Operation
 	for i := range s.h.Operations {
 		call := &s.h.Operations[i]
-		if call.Task != s.task || call.CalledAt > o.From || call.CalledAt < o.First.From || call.Outcome == history.Fail {
+		if call.Task != s.task || call.CalledAt > o.From || call.Outcome == history.Fail {
 			continue
 		}
-		requeued := last != nil && last.Verb == history.Requeue
-		if call.Verb == history.Requeue || call.Verb == history.Create && !requeued {
-			last = call
+		switch {
+		case call.Verb == history.Requeue && call.CalledAt >= o.First.From:
+			requeue = call
+		case call.Verb == history.Create && (create == nil || call.Detail == o.Second.Object):
+			create = call
 		}
 	}
-	still := " while its container on " + s.node(o.First.Node) + " is still working"
-	if last == nil {
-		return s.taskWord() + " is started again" + still
+	working := " while its container on " + s.node(o.First.Node) + " is still working"
+	switch {
+	case requeue != nil:
+		return "at " + seconds(requeue.CalledAt) + " " + s.process(requeue.Process) + " requeues " + s.taskWord() + because(requeue.Detail) + working
+	case create == nil:
+		return s.taskWord() + " is started again" + working
+	case create.CalledAt < o.First.WorkFrom:
+		working = " beside the first one"
 	}
-	who := "at " + seconds(last.CalledAt) + " " + s.process(last.Process)
-	if last.Verb == history.Requeue {
-		return who + " requeues " + s.taskWord() + because(last.Detail) + still
-	}
-	return who + " creates a second object for " + s.taskWord() + still
+	return "at " + seconds(create.CalledAt) + " " + s.process(create.Process) + " creates a second object for " + s.taskWord() + working
 }
 
 func (s *scene) effectStory() string {
@@ -158,8 +161,12 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// capital writes the first letter large.
+// capital writes the first letter large, unless it begins the name of a task or a process.
 func capital(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return text
+	}
 	r, size := utf8.DecodeRuneInString(text)
 	if size == 0 {
 		return text

@@ -56,7 +56,7 @@ func (s *scene) arrows() []figure.Arrow {
 	var arrows []figure.Arrow
 	for _, o := range s.calls {
 		to := serverLane(o.Verb)
-		if to == "" || routine(o) {
+		if to == "" || routine(o) || s.again(o) {
 			continue
 		}
 		a := figure.Arrow{At: o.CalledAt, From: "op-" + seed(uint64(o.Call)), To: to, Title: s.callTitle(o), Strong: o.Outcome != history.OK}

@@ -49,6 +49,7 @@ type faultSpan struct {
 // truth is what a history says happened, gathered once.
 type truth struct {
 	names
+	tasks
 	containers []container // in order of start
 	faults     []faultSpan // by number
 	end        time.Duration
@@ -56,7 +57,7 @@ type truth struct {
 }
 
 func gather(h *history.History) *truth {
-	t := &truth{names: names{h}}
+	t := &truth{names: names{h}, tasks: sortTasks(h)}
 	alive := map[string]int{}
 	for i := range h.Events {
 		e := &h.Events[i]

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,11 @@ func either(first, otherwise string) string {
 
 // seconds writes a moment of a run.
 func seconds(t time.Duration) string { return figure.Seconds(t) }
+
+var numberAndUnit = regexp.MustCompile(`(\d) (s|h)\b`)
+
+// tied keeps numbers and their units on one line.
+func tied(text string) string { return numberAndUnit.ReplaceAllString(text, "$1\u00a0$2") }
 
 // count writes a number with its noun.
 func count(n int, one, many string) string {

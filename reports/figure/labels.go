@@ -11,7 +11,7 @@ type caption struct {
 	moments []int
 	words   []string
 	class   string
-	quiet   bool
+	free    float64 // how far to the left there is no other pole
 }
 
 func (c caption) text() string {
@@ -51,6 +51,10 @@ func (b *board) labels(l Lane, items []Item, y float64) int {
 		tracks.limit = max(l.MaxTracks, 1)
 		if len(c.moments) > 0 { // what is numbered must be seen
 			tracks.limit = 0
+		}
+		c.free = b.scale.X0
+		if i > 0 {
+			c.free = captions[i-1].x
 		}
 		if track, ok := b.flag(tracks, c, y+l.BarHeight); ok {
 			used = max(used, track+1)
@@ -135,20 +139,21 @@ const (
 	readable = 96.0 // a label shortened to this still says something
 )
 
-// side decides on which side of its pole a label hangs: on the right if it fits there, even when it must be cut for
-// that, unless the left has room for more.
+// side decides on which side of its pole a label hangs, and cuts it if neither has room: to the right; if it does not
+// fit there to the left, where it must not get in the way of other poles.
 func (b *board) side(c caption) (_ caption, left, right float64) {
 	rightRoom, leftRoom := b.scale.X1-c.x-flagPad, c.x-b.scale.X0-flagPad
-	fits := c.width() <= rightRoom
-	if !fits && rightRoom < readable && leftRoom > rightRoom {
-		if c.width() > leftRoom {
-			c = c.shorten(leftRoom)
-		}
+	wanted := c.width()
+	switch {
+	case wanted <= rightRoom:
+		return c, c.x, c.x + flagPad + wanted
+	case wanted <= c.x-c.free-2*flagPad, rightRoom < readable && wanted <= leftRoom:
+		return c, c.x - flagPad - wanted, c.x
+	case rightRoom < readable && leftRoom > rightRoom:
+		c = c.shorten(leftRoom)
 		return c, c.x - flagPad - c.width(), c.x
 	}
-	if !fits {
-		c = c.shorten(rightRoom)
-	}
+	c = c.shorten(rightRoom)
 	return c, c.x, c.x + flagPad + c.width()
 }
 

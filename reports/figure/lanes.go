@@ -126,8 +126,10 @@ func (b *board) openBar(item Item, x0, x1, y, height float64) {
 	bar := Rect(x0, y, x1-x0, height, "bar open "+item.Class).OnAxis().Titled(item.Title)
 	bar.ID = prefixed(b.t.ID, item.ID)
 	b.layers.bar = append(b.layers.bar, bar,
-		Line(x0, y, x0, y+height, "open-start").OnAxis(),
-		Path(x1, y-1, frayed(height+2), "open-end").OnAxis().Titled(item.Title))
+		Line(x0, y, x0, y+height, "open-start").OnAxis())
+	if item.To <= b.t.To { // beyond the plot nobody sees an end
+		b.layers.bar = append(b.layers.bar, Path(x1, y-1, frayed(height+2), "open-end").OnAxis().Titled(item.Title))
+	}
 }
 
 // frayed is a zigzag of the given height, going down from the origin.
