@@ -45,8 +45,11 @@ func runDemo(cmd *cobra.Command, c *console) error {
 	o := p.perform(cmd.Context(), j)
 	p.progress.end()
 	r := results{outcomes: []outcome{o}, interrupted: cmd.Context().Err() != nil}
-	if o.failed != nil || r.interrupted {
+	if o.failed != nil {
 		return r.ending()
+	}
+	if r.interrupted {
+		return firstError(c.close(r, []output{{format: formatText}}), r.ending())
 	}
 	if o.shown.Verdict != checker.Invalid {
 		return broken(fmt.Errorf("the demo's dispatcher was not seen to fail under any of %d seeds", demoSeeds))

@@ -67,7 +67,8 @@ func newListCommand(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "list [" + strings.Join(listTopics, "|") + "]",
 		Short:     "List scenarios, dispatchers, faults, profiles and worlds",
-		Example:   "  squall list scenarios",
+		Long:      "List scenarios with the verdict expected of the reference and of the naive dispatcher (-v: what happens in them),\ndispatchers, faults, profiles of settings, and worlds.",
+		Example:   "  squall list scenarios -v",
 		ValidArgs: listTopics,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -83,7 +84,7 @@ func newListCommand(c *console) *cobra.Command {
 			if asJSON {
 				return writeJSON(c.out, l)
 			}
-			return l.write(c.out, c.outInk())
+			return l.write(c.out, c.verbose)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -183,13 +184,10 @@ func listProfiles() []listedProfile {
 }
 
 // write prints the listing as tables.
-func (l listing) write(w io.Writer, i ink) error {
-	t := &tables{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), ink: i}
+func (l listing) write(w io.Writer, verbose bool) error {
+	t := &tables{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 	if len(l.Scenarios) > 0 {
-		t.head("SCENARIO", "FAMILY", "REFERENCE", "NAIVE", "INCIDENTS")
-		for _, s := range l.Scenarios {
-			t.row(s.Name, s.Family, s.Expect["reference"], s.Expect["naive"], strings.Join(s.Incidents, ", "))
-		}
+		t.scenarios(l.Scenarios, verbose)
 	}
 	if len(l.Dispatchers) > 0 {
 		t.head("DISPATCHER", "SHOWN BY", "WITHIN", "WHAT IT IS")
@@ -225,8 +223,30 @@ func (l listing) write(w io.Writer, i ink) error {
 // tables writes tables one below the other, each with its own columns.
 type tables struct {
 	w     *tabwriter.Writer
-	ink   ink
 	begun bool
+}
+
+// scenarios has the incidents behind them in the last column, or, in detail, what happens in them.
+func (t *tables) scenarios(all []listedScenario, verbose bool) {
+	last := "INCIDENTS"
+	if verbose {
+		last = "WHAT HAPPENS"
+	}
+	t.head("SCENARIO", "FAMILY", "REFERENCE", "NAIVE", last)
+	for _, s := range all {
+		text := strings.Join(s.Incidents, ", ")
+		if verbose {
+			text = s.Summary
+		}
+		t.row(s.Name, either(s.Family, "-"), either(s.Expect["reference"], "-"), either(s.Expect["naive"], "-"), text)
+	}
+}
+
+func either(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
 }
 
 func (t *tables) head(cells ...string) {

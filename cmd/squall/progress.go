@@ -65,8 +65,12 @@ func (c *console) begin(what string, total int) *progress {
 func (p *progress) bar(c *console) {
 	container := mpb.New(mpb.WithOutput(c.err), mpb.WithWidth(64))
 	done := func(decor.Statistics) string { return p.line() }
-	bar := container.AddBar(int64(p.total), mpb.BarRemoveOnComplete(),
-		mpb.BarWidth(24), mpb.AppendDecorators(decor.Any(done, decor.WCSyncSpace)))
+	options := []mpb.BarOption{mpb.BarRemoveOnComplete(), mpb.BarWidth(24), mpb.AppendDecorators(decor.Any(done, decor.WCSyncSpace))}
+	add := container.AddBar
+	if p.total == 0 {
+		add = container.AddSpinner // nobody knows how far it is
+	}
+	bar := add(int64(p.total), options...)
 	p.above = container
 	p.show = func() { bar.SetCurrent(min(p.count.Load(), int64(max(p.total-1, 0)))) }
 	p.closing = func() {

@@ -65,6 +65,8 @@ func newRoot(c *console) *cobra.Command {
 		Long: `Squall runs a Kubernetes job dispatcher and its reconciler against injected faults, records what
 really happened, and checks that no task ran twice and none was left behind.
 
+Every flag can be set in the environment as well: SQUALL_DIR=/tmp/squall is --dir /tmp/squall.
+
 ` + exitHelp,
 		Example: "  squall demo                 a failure on purpose, explained\n" +
 			"  squall chaos                the whole suite\n" +
@@ -88,6 +90,7 @@ really happened, and checks that no task ran twice and none was left behind.
 		newListCommand(c), newSchemaCommand(c), newExplainCommand(c),
 		newDoctorCommand(c), newVersionCommand(c),
 	)
+	strict(root)
 	return root
 }
 

@@ -18,7 +18,6 @@ func newRunCommand(c *console) *cobra.Command {
 		Use:   "run SCENARIO...",
 		Short: "Run scenarios and judge what happened",
 		Long: `Run scenarios, from the library (by name, see squall list) or from files (by path), and judge what happened.
-Every flag can be set in the environment as well: SQUALL_SEEDS=100 is --seeds 100.
 
 ` + exitHelp,
 		Example: "  squall run demo --dispatcher naive\n" +

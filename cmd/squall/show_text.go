@@ -74,7 +74,7 @@ func (c *console) printMargins(run *reports.Run) {
 	for _, inv := range run.Report.Invariants {
 		fmt.Fprintf(c.out, "  %-15s %-13s exercised %d: %s", inv.Name, inv.Verdict, inv.Exercised, inv.Of)
 		if inv.MarginOf != "" {
-			fmt.Fprintf(c.out, "; worst margin %s of %s", short(inv.WorstMargin), inv.MarginOf)
+			fmt.Fprintf(c.out, "; worst margin %s %s", short(inv.WorstMargin), inv.MarginOf)
 		}
 		fmt.Fprintln(c.out)
 	}

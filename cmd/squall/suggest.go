@@ -58,6 +58,26 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return unknownName("command", args[0], names, "`squall --help` lists all")
 }
 
+// strict makes the commands that cobra adds by itself as strict as ours about names they do not know.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args = unknownCommand
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if found, rest, err := root.Find(args); err != nil || len(rest) > 0 && found == root {
+					return unknownCommand(root, args)
+				}
+				return nil
+			}
+		}
+	}
+}
+
 // badFlag turns cobra's complaint about a flag into one that names the nearest flag.
 func badFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
