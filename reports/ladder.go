@@ -59,9 +59,9 @@ func ladder(rungs []rung) *figure.Drawing {
 	}
 	scale := figure.Scale{From: 0, To: max(longest, 1), X0: gutter, X1: width - right}
 	d := &figure.Drawing{ID: "ladder", Label: "The nested timeouts to scale", Width: width,
-		Height: figure.Num(float64(len(rungs))*step + 8), Left: gutter, Right: width - right}
-	for i, r := range rungs {
-		y := 8 + float64(i)*step
+		Left: gutter, Right: width - right}
+	y := 16.0
+	for _, r := range rungs {
 		x := scale.X(r.Length)
 		class := "rung"
 		if r.Broken {
@@ -72,8 +72,12 @@ func ladder(rungs []rung) *figure.Drawing {
 			figure.Label(gutter+8, y+12.5, seconds(r.Length), "label inside rung-label"))
 		if r.Outer != "" {
 			d.Add(marginShapes(r, scale, y+bar, step-bar)...)
+			y += step
+			continue
 		}
+		y += step + bar // a new chain begins
 	}
+	d.Height = figure.Num(y - step + bar)
 	return d
 }
 

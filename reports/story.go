@@ -80,7 +80,7 @@ func (s *scene) overlapStory() string {
 // chain tells steps one after the other.
 func chain(steps []string) string { return capital(strings.Join(steps, "; ")) }
 
-// cause is what let the second execution begin: the last requeue before it, else the create of its object.
+// cause is what let the second execution begin: the last requeue before it, else the later create.
 func (s *scene) cause(o overlap) string {
 	var requeue, create *history.Operation
 	for i := range s.h.Operations {
@@ -91,8 +91,8 @@ func (s *scene) cause(o overlap) string {
 		switch {
 		case call.Verb == history.Requeue && call.CalledAt >= o.First.From:
 			requeue = call
-		case call.Verb == history.Create && (create == nil || call.Detail == o.Second.Object):
-			create = call
+		case call.Verb == history.Create && (call.Detail == o.First.Object || call.Detail == o.Second.Object):
+			create = call // the later one: which of the two containers began first is chance
 		}
 	}
 	working := " while its container on " + s.node(o.First.Node) + " is still working"

@@ -17,7 +17,11 @@ func (b *board) lane(l Lane, y float64, index int) float64 {
 			Label(4+bold*TextWidth(l.Name, fontSize+.5)+8, y+8, l.Sub, "lane-sub"))
 		y += labelHeight
 	}
-	for _, r := range b.rows(l) {
+	rows := b.rows(l)
+	if len(rows) == 0 {
+		rows = []row{{}} // an empty lane is seen, and arrows may end in it
+	}
+	for _, r := range rows {
 		y = b.row(l, r, y)
 	}
 	y += lanePad - rowGap
