@@ -64,6 +64,7 @@ func (d *dispatcher) tick(ctx context.Context) {
 		d.failed(err)
 		return // tried again at the next look at the lease; Claim takes over what was granted unseen
 	}
+	d.count(CountClaims, len(tasks))
 	if full {
 		d.ticked, d.tickedAt = d.term.Epoch, started
 	}
@@ -92,6 +93,7 @@ func (d *dispatcher) pace(ctx context.Context) bool {
 
 // failed draws the one conclusion that an error allows: a fenced leader is none.
 func (d *dispatcher) failed(err error) {
+	d.refused(err)
 	if errors.Is(err, ErrFenced) {
 		d.stepDown()
 	}

@@ -49,7 +49,8 @@
 //  9. Cancel and cleanup are states: Desired apart from Phase; Workload.Held; decideCleanup.
 //  10. Budgets: Failures and Disruptions, charged in the store; NeedsAttention with Reason and Remedy.
 //  11. Clock: every stamp and comparison is the store's; a replica measures only durations, on its monotonic clock.
-//  12. Observability: Task carries what the metrics need (oldest running, repeated failures, needs attention).
+//  12. Observability: Meter and Health: oldest running task, reconcile lag, repeated failures, tasks that need a person, and
+//     counts of claims, launches, adoptions, requeues and refused writes.
 //
 // # What proves a silent attempt dead
 //

@@ -14,6 +14,7 @@ func (d *dispatcher) launch(ctx context.Context, t Task) bool {
 	})
 	switch {
 	case err == nil:
+		d.count(CountLaunches, 1)
 		return d.launched(ctx, t, made.UID)
 	case errors.Is(err, ErrThrottled):
 		return d.unclaim(ctx, t)
@@ -60,6 +61,7 @@ func (d *dispatcher) adopt(ctx context.Context, t Task) bool {
 	case err != nil:
 		return false // absent: create again under the same name; unknown: look again
 	case found.Token == t.Attempt.Token:
+		d.count(CountAdopted, 1)
 		return d.launched(ctx, t, found.UID)
 	case found.Token > t.Attempt.Token:
 		return true // this claim was superseded; its successor launches

@@ -101,6 +101,8 @@ type Recovery interface {
 	Cleaned(ctx context.Context, t Term, r Ref) (Task, error)
 	// Postpone moves the owed cleanup to later: a finished workload is kept for a while.
 	Postpone(ctx context.Context, t Term, r Ref, wait time.Duration) (Task, error)
+	// Health sums the rows up.
+	Health(ctx context.Context) (Health, error)
 }
 
 // Workers is what the process inside the workload calls. A ticket that was superseded, cancelled or
@@ -226,4 +228,5 @@ type Ports struct {
 	Store     Store
 	Workloads Workloads
 	Leases    Leases
+	Meter     Meter // may be nil
 }

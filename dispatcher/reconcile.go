@@ -42,8 +42,13 @@ type reconciler struct {
 func (r *reconciler) work(ctx context.Context) {
 	if r.sweepDue() {
 		started := r.ports.Clock.Elapsed()
+		due := started
+		if r.swept == r.term.Epoch {
+			due = r.sweptAt + r.settings.RecoverInterval
+		}
 		if r.sweep(ctx) {
 			r.swept, r.sweptAt = r.term.Epoch, started
+			r.watch(ctx, due)
 		}
 		return
 	}

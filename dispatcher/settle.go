@@ -62,6 +62,7 @@ func (r *reconciler) act(ctx context.Context, t Task, ev Evidence, d decision) (
 	switch d.move {
 	case requeue:
 		r.budget--
+		r.count(CountRequeues, 1)
 		return r.write(ctx, func(ctx context.Context) (Task, error) { return store.Requeue(ctx, r.term, t.Ref(), d.why) })
 	case conclude:
 		return r.write(ctx, func(ctx context.Context) (Task, error) { return store.Conclude(ctx, r.term, t.Ref(), d.why) })
@@ -112,6 +113,7 @@ func (r *reconciler) clearOrphan(ctx context.Context, w Workload) {
 
 func (r *reconciler) write(ctx context.Context, call func(context.Context) (Task, error)) (Task, error) {
 	t, err := bounded(ctx, &r.elector, r.settings.StoreTimeout, call)
+	r.refused(err)
 	if errors.Is(err, ErrFenced) {
 		r.stepDown()
 	}

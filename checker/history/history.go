@@ -45,6 +45,7 @@ const (
 	Conclude
 	Cleaned
 	Postpone
+	Health
 	Start
 	Heartbeat
 	Finish

@@ -10,7 +10,7 @@ var (
 		Submit: "submit", Cancel: "cancel", Resume: "resume", Read: "read",
 		Now: "now", Lead: "lead", Confirm: "confirm",
 		Claim: "claim", Launched: "launched", Unclaim: "unclaim", Reject: "reject",
-		Scan: "scan", Observe: "observe", Requeue: "requeue", Conclude: "conclude", Cleaned: "cleaned", Postpone: "postpone",
+		Scan: "scan", Observe: "observe", Requeue: "requeue", Conclude: "conclude", Cleaned: "cleaned", Postpone: "postpone", Health: "health",
 		Start: "start", Heartbeat: "heartbeat", Finish: "finish",
 		Create: "create", Get: "get", List: "list", Delete: "delete", Release: "release", NodeExists: "node-exists",
 		GetLease: "get-lease", PutLease: "put-lease",

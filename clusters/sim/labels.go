@@ -10,7 +10,7 @@ import (
 // verbs are the port methods, by history.Verb.
 var verbs = [...]string{
 	"", "submit", "cancel", "resume", "read", "now", "lead", "confirm", "claim", "launched", "unclaim", "reject",
-	"scan", "observe", "requeue", "conclude", "cleaned", "postpone", "start", "heartbeat", "finish", "create", "get",
+	"scan", "observe", "requeue", "conclude", "cleaned", "postpone", "health", "start", "heartbeat", "finish", "create", "get",
 	"list", "delete", "release", "node-exists", "get-lease", "put-lease",
 }
 

@@ -164,6 +164,11 @@ func (s store) Cleaned(ctx context.Context, t dispatcher.Term, r dispatcher.Ref)
 	return task(ctx, c, func() (dispatcher.Task, error) { return s.server().Cleaned(background, t, r) })
 }
 
+func (s store) Health(ctx context.Context) (dispatcher.Health, error) {
+	c, _ := s.call(history.Health, "")
+	return value(ctx, c, func(*call) (dispatcher.Health, error) { return s.server().Health(background) })
+}
+
 func (s store) Postpone(ctx context.Context, t dispatcher.Term, r dispatcher.Ref, wait time.Duration) (dispatcher.Task, error) {
 	c := s.write(history.Postpone, t, r, "")
 	return task(ctx, c, func() (dispatcher.Task, error) { return s.server().Postpone(background, t, r, wait) })

@@ -59,6 +59,24 @@ var recoveryCases = []storeCase{
 		f.must(f.store.Postpone(f.ctx, f.rec, got.Ref(), minute))
 		f.ids("scan when postponed again", f.scan(dispatcher.Scan{}).Tasks)
 	}},
+	{name: "health/sums the rows up", run: func(f *fixture) {
+		f.submit("older")
+		f.executing("older")
+		f.advance(2 * minute)
+		f.submit("younger")
+		f.executing("younger")
+		f.submit("owing")
+		f.finish(f.executing("owing"), dispatcher.ResultFailed)
+		f.submit("pending")
+		h, err := f.store.Health(f.ctx)
+		f.equal("error", err, nil)
+		f.equal("pending", h.Pending, 2) // the failed one waits for its next attempt
+		f.equal("running", h.Running, 2)
+		f.equal("owed", h.CleanupOwed, 1)
+		f.equal("repeated failures", h.RepeatedFailures, 0)
+		f.equal("need attention", h.NeedsAttention, 0)
+		f.equal("oldest within two and three minutes", h.OldestRunning >= 2*minute && h.OldestRunning < 3*minute, true)
+	}},
 	{name: "cleaned/nothing is owed any more", run: func(f *fixture) {
 		f.submit("a")
 		before := f.finish(f.executing("a"), dispatcher.ResultSucceeded)

@@ -23,6 +23,34 @@ func (s *Store) Scan(_ context.Context, q dispatcher.Scan) (dispatcher.Page, err
 	return page.Page, nil
 }
 
+// Health implements dispatcher.Recovery.
+func (s *Store) Health(context.Context) (dispatcher.Health, error) {
+	now := s.now()
+	var h dispatcher.Health
+	// All are counted and the oldest is the oldest: order does not matter.
+	for _, r := range s.rows {
+		switch r.Phase {
+		case dispatcher.Pending:
+			h.Pending++
+		case dispatcher.Running:
+			h.Running++
+			h.OldestRunning = max(h.OldestRunning, now.Sub(r.Attempt.ClaimedAt))
+		case dispatcher.NeedsAttention:
+			h.NeedsAttention++
+		}
+		h.RepeatedFailures += count(!r.Phase.Stopped() && r.Failures > 1)
+		h.CleanupOwed += count(!r.CleanupAt.IsZero() && !r.CleanupAt.After(now))
+	}
+	return h, nil
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // ScanAsOf answers a scan as a replica does that has applied the commits up to a moment: the rows are old, the
 // clock is not (now() on a standby is the standby's own). The undo log bounds how far back it sees; without
 // KeepUndo it sees the present.
