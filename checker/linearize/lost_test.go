@@ -112,21 +112,23 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// Operations that have happened in every order give their slots back: 40 starts wait for the one that is let in, and 40
-// more are refused while the first 40 have not returned.
+// Operations that have happened in every order give their slots back, even while their callers wait: 40 starts are refused
+// once another one is let in, and 40 reads see what comes after.
 func TestSlotsAreGivenBack(t *testing.T) {
-	h := crowd(81, 81)
-	for i := range h.Operations[2:] {
-		o := &h.Operations[2+i]
-		if i == 40 {
-			o.Return = o.Call + 1
-			continue
+	h := parse(t, "1-2 client submit = pending\n 3-4 d1 claim t5 = running")
+	waiting := func(o history.Operation) {
+		for range 40 {
+			o.Task, o.Process, o.Token = 1, 1, 5
+			o.Call = h.Operations[len(h.Operations)-1].Call + 1
+			o.Return = o.Call + 1000
+			h.Operations = append(h.Operations, o)
 		}
-		o.Outcome, o.Code = history.Fail, history.Refused
 	}
-	for i := range h.Operations[43:] {
-		h.Operations[43+i].Call += 10
-	}
+	waiting(history.Operation{Verb: history.Start, Detail: "u2", Outcome: history.Fail, Code: history.Refused})
+	h.Operations = append(h.Operations, history.Operation{Verb: history.Start, Detail: "u1", Outcome: history.OK, Task: 1, Process: 2, Token: 5, Call: 50, Return: 51})
+	waiting(history.Operation{Verb: history.Read, Outcome: history.OK, Phase: history.Failed})
+	h.Operations[43].Call = 52
+	h.Operations = append(h.Operations, history.Operation{Verb: history.Conclude, Detail: "deadline", Outcome: history.OK, Task: 1, Process: 2, Token: 5, Call: 200, Return: 201})
 	if got := Check(h, Options{Narrow: true}).Ledger; got.Verdict != Ok || got.Fallbacks != 0 {
 		t.Errorf("%v with %d fallbacks, want ok without", got.Verdict, got.Fallbacks)
 	}

@@ -106,3 +106,16 @@ func TestFrontierKeepsTheBest(t *testing.T) {
 		}
 	}
 }
+
+// What was extended already stays in its place, even when something better turns up.
+func TestFrontierKeepsWhatWasExtended(t *testing.T) {
+	const optional = 0xff
+	for _, keep := range []int{0, 1} {
+		var f frontier[int8]
+		f.insert(config[int8]{done: 3}, optional, hashToy, 0)
+		f.insert(config[int8]{done: 1}, optional, hashToy, keep)
+		if len(f.items) != 1+keep || f.items[keep].done != 1 {
+			t.Errorf("the first %d extended: %+v", keep, f.items)
+		}
+	}
+}
