@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/squall-chaos/squall/checker/history"
@@ -36,10 +37,9 @@ func withTestWorlds(t *testing.T) {
 
 // strange does something else every time it is asked for the same seed.
 func strange() func(clusters.Config) (clusters.Cluster, error) {
-	times := uint64(0)
+	var times atomic.Uint64
 	return func(c clusters.Config) (clusters.Cluster, error) {
-		times++
-		c.Seed += times
+		c.Seed += times.Add(1)
 		return openSim(c)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -13,6 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/sim"
 )
 
 // underWay is the progress line of a run that has at least one seed behind it.
@@ -50,22 +54,31 @@ func interrupted(t *testing.T, times int, args ...string) (dir, stdout string, c
 
 // TestInterrupt: what was recorded is judged, and the report is written.
 func TestInterrupt(t *testing.T) {
-	for _, args := range [][]string{
-		{"run", "demo", "--dispatcher", "naive", "--seeds", "1000000"},
-		{"chaos", "--seeds", "1000000"},
+	for _, c := range []struct {
+		args  []string
+		says  []string
+		files []string
+	}{
+		{[]string{"run", "demo", "--dispatcher", "naive", "--seeds", "1000000"},
+			[]string{"interrupted", "replay: squall replay .squall/runs/", "report: .squall/runs/"},
+			[]string{".squall/latest/report.html", ".squall/latest/verdict.json", "out/results.json"}},
+		// The suite may not have come to a run that is worth a bundle.
+		{[]string{"chaos", "--seeds", "1000000"},
+			[]string{"interrupted: ", "report: .squall/suites/"},
+			[]string{"out/results.json"}},
 	} {
-		t.Run(args[0], func(t *testing.T) {
+		t.Run(c.args[0], func(t *testing.T) {
 			t.Parallel()
-			dir, out, code := interrupted(t, 1, append(args, "-o", "text", "-o", "json=out/results.json")...)
+			dir, out, code := interrupted(t, 1, append(c.args, "-o", "text", "-o", "json=out/results.json")...)
 			if code != exitInterrupted {
 				t.Errorf("exit status %d, expected %d\n%s", code, exitInterrupted, out)
 			}
-			for _, want := range []string{"replay: squall replay .squall/runs/", "report: .squall/"} {
+			for _, want := range c.says {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is missing from\n%s", want, out)
 				}
 			}
-			for _, file := range []string{".squall/latest/report.html", ".squall/latest/verdict.json", "out/results.json"} {
+			for _, file := range c.files {
 				if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 					t.Error(err)
 				}
@@ -96,5 +109,45 @@ func noScraps(t *testing.T, dir string) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// cutOff is a world in which Ctrl-C is pressed after twenty seconds.
+type cutOff struct {
+	*sim.Cluster
+	press func()
+}
+
+func (c cutOff) Run(ctx context.Context, until time.Duration, done func() bool) error {
+	return c.Cluster.Run(ctx, until, func() bool {
+		if c.Now() > 20*time.Second {
+			c.press()
+		}
+		return done()
+	})
+}
+
+// TestReplayOfAnInterruptedRun: the bundle is of a part of a run, and the replay is the same that far.
+func TestReplayOfAnInterruptedRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	j := jobFor(t, "demo", "reference", 1)
+	j.world = must(findWorld("sim"))
+	j.world.open = func(c clusters.Config) (clusters.Cluster, error) {
+		cluster, err := sim.New(c)
+		return cutOff{cluster, cancel}, err
+	}
+	var out, errs bytes.Buffer
+	c := &console{out: &out, err: &errs, dir: ".squall", quiet: true}
+	o := performance{console: c, progress: c.begin("seeds", 1), workers: 1, keepAll: true}.perform(ctx, j)
+	if !o.tally.Interrupted || o.bundle == "" || o.failed != nil {
+		t.Fatalf("interrupted %v, bundle %q, failure %v", o.tally.Interrupted, o.bundle, o.failed)
+	}
+	if code := execute([]string{"replay", "latest"}, &out, &errs); code != exitValid {
+		t.Errorf("status %d\n%s", code, errs.String())
+	}
+	if !strings.Contains(out.String(), "the same as far as the recording goes") {
+		t.Errorf("not compared:\n%s", out.String())
 	}
 }
