@@ -38,3 +38,28 @@ func benchmark(b *testing.B, h *history.History, want Verdict) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/check")
 }
+
+// BenchmarkPorcupine is the reference on a tenth of it, for comparison.
+func BenchmarkPorcupine(b *testing.B) {
+	h := (&synthetic{tasks: 10_000}).history()
+	b.ReportAllocs()
+	for b.Loop() {
+		if referenceVerdict(h, Options{Narrow: true}) != Ok {
+			b.Fatal("not ok")
+		}
+	}
+}
+
+// BenchmarkTwoLostClaims is 10,000 tasks with two lost claims each, which nobody can narrow.
+func BenchmarkTwoLostClaims(b *testing.B) {
+	one := lostClaims(2, true)
+	h := &history.History{Processes: one.Processes}
+	for task := range 10_000 {
+		h.Tasks = append(h.Tasks, fmt.Sprint(task))
+		for _, o := range one.Operations[:10] {
+			o.Task = history.ID(task + 1)
+			h.Operations = append(h.Operations, o)
+		}
+	}
+	benchmark(b, h, Ok)
+}

@@ -1,7 +1,7 @@
 // Package linearize decides whether what callers saw of the store can be explained by one order of
 // atomic steps: of each task's row (the ledger) and of each role's leadership.
 //
-// Two searches share one step function per model (row.step, term.step):
+// Two searches share one step function per model (ledger.step, leadership.step):
 //
 //   - search places every operation as late as it can, just before a return forces it: a frontier
 //     of configurations (which open operations have happened, in which state) moves along the

@@ -11,7 +11,7 @@ import (
 	"github.com/squall-chaos/squall/checker/history"
 )
 
-// lostClaims is the history of notes on porcupine's limits: one task, 40 known operations, k claims
+// lostClaims is what porcupine is known to be slow at: one task, 40 known operations, k claims
 // whose replies were lost and of which there is no log. At the end, unless it is legal, one token too many executes.
 func lostClaims(k int, legal bool) *history.History {
 	h := &history.History{Tasks: []string{"a"}, Processes: []string{"p"}}
@@ -108,6 +108,21 @@ func TestFallback(t *testing.T) {
 		}
 		if want == Illegal && !strings.Contains(got.Failures[0].Explanation, "no order of the 72 operations") {
 			t.Errorf("explanation: %s", got.Failures[0].Explanation)
+		}
+	}
+}
+
+func TestLeadershipFallback(t *testing.T) {
+	for granted, want := range map[uint64]Verdict{2: Ok, 1: Illegal} {
+		h := parse(t, "1-2 d1 lead e1 dispatcher = ok\n 3-4 d1 confirm e1 dispatcher = ok")
+		for i := range history.Seq(70) {
+			h.Operations = append(h.Operations, history.Operation{Verb: history.Confirm, Detail: dispatcherRole, Epoch: 1,
+				Outcome: history.Fail, Code: history.Fenced, Call: 5 + i, Return: 1000 + i})
+		}
+		h.Operations = append(h.Operations, history.Operation{Verb: history.Lead, Detail: dispatcherRole, Epoch: granted,
+			Outcome: history.OK, Call: 100, Return: 101})
+		if got := Check(h, Options{}).Leadership; got.Verdict != want || got.Fallbacks != 1 {
+			t.Errorf("epoch %d granted: %v with %d fallbacks, want %v with one", granted, got.Verdict, got.Fallbacks, want)
 		}
 	}
 }
