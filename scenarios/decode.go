@@ -21,7 +21,7 @@ var (
 	overridesType = reflect.TypeFor[Overrides]()
 )
 
-// target is where a node is decoded to.
+// slot is where a node is decoded to.
 type slot struct {
 	value  reflect.Value
 	path   string
@@ -32,6 +32,20 @@ type slot struct {
 // problems are found at once.
 func (s *source) decode(n ast.Node, to slot) {
 	s.values[to.path] = s.spot(n)
+	before := len(s.problems)
+	s.read(n, to)
+	if s.full() {
+		return
+	}
+	composed := to.value.Kind() == reflect.Struct && to.value.Type() != distType || to.value.Kind() == reflect.Slice
+	for _, p := range s.problems[before:] {
+		if here := s.values[to.path]; !composed || p.Line == here.line && p.Col == here.col {
+			s.broken[to.path] = true
+		}
+	}
+}
+
+func (s *source) read(n ast.Node, to slot) {
 	switch to.value.Type() {
 	case durationType:
 		to.value.SetInt(int64(s.duration(n, to.signed)))
@@ -170,7 +184,9 @@ func (s *source) structure(n ast.Node, to slot) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 		if i < 0 {
 			s.unknownField(e, name, fieldNames(fields), to.path)
-			misspelt = append(misspelt, history.Nearest(name, fieldNames(fields)))
+			if !s.full() {
+				misspelt = append(misspelt, history.Nearest(name, fieldNames(fields)))
+			}
 			continue
 		}
 		s.decode(e.Value, slot{value: to.value.FieldByIndex(fields[i].index), path: join(to.path, name), signed: fields[i].signed})
@@ -213,12 +229,17 @@ func (s *source) keys(values []*ast.MappingValueNode) map[*ast.MappingValueNode]
 }
 
 func (s *source) unknownField(e *ast.MappingValueNode, name string, known []string, path string) {
+	if s.full() {
+		s.more++
+		return
+	}
 	s.add(at(e.Key.GetToken()), CodeField, nearest(name, known, "the fields here are "),
 		"unknown field %s", quoteIn(brief(name), path))
 }
 
 // nearest suggests a name, or lists all that there are.
 func nearest(name string, known []string, all string) string {
+	known = known[:min(len(known), 1000)] // of a hundred thousand tasks the first thousand tell as much
 	if near := history.Nearest(name, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}

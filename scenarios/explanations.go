@@ -6,7 +6,7 @@ var explanations = []explanation{
 		"The YAML reader cannot make sense of the file at this place. Often the mistake is just above: a bracket or a quote that is not closed, a tab in the indentation, or a colon inside a value that is not quoted.",
 		"faults:\n  - {at: 0s, kind: call, target: {process: \"dispatcher*\"}}   # quote what holds * or :"},
 	{CodeLimits, "too large or too deep",
-		"A scenario file may have 1 MiB and nest 16 levels. What is beyond that is not read any further.",
+		"A scenario file may have 1 MiB and 10,000 keys, and nest 16 levels. What is beyond that is not read any further.",
 		"tasks:\n  - {name: task, count: 1000, run: 60s}   # count instead of a thousand entries"},
 	{CodeVersion, "wrong apiVersion or kind",
 		"Every scenario file names the version of the language that it is written in, so that a later version can tell.",

@@ -80,7 +80,11 @@ func (s *source) overrides(n ast.Node, path string) Overrides {
 		if !ok {
 			continue
 		}
+		before := len(s.problems)
 		o, known := s.override(name, e.Value)
+		if len(s.problems) > before {
+			s.broken[path] = true // settings of which one is not known cannot be judged
+		}
 		if !known {
 			s.add(at(e.Key.GetToken()), CodeSetting, nearest(name, SettingNames(), ""), "unknown setting %q", brief(name))
 			continue

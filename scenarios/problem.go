@@ -15,6 +15,8 @@ type Problem struct {
 	Message   string
 	Excerpt   string // the line, with a caret below
 	Fix       string // what to write instead; may be empty
+
+	width int // of the caret
 }
 
 // String is the problem as a compiler would print it.
@@ -68,17 +70,30 @@ type source struct {
 	file     string
 	lines    []string
 	values   map[string]spot // where the value of a field stands, by path: faults[0].target.node
+	broken   map[string]bool // fields whose value could not be read: what it means is not judged
+	tasks    []string        // names of all tasks, once they are known
 	problems []Problem
+	more     int // problems found besides
 }
 
 func newSource(file, text string) *source {
-	return &source{file: file, lines: strings.Split(text, "\n"), values: map[string]spot{}}
+	return &source{file: file, lines: strings.Split(text, "\n"), values: map[string]spot{}, broken: map[string]bool{}}
 }
+
+// enough is how many problems are looked at: of a file with thousands, the first few are shown.
+const enough = 200
+
+// full tells that looking for more problems is not worth the time.
+func (s *source) full() bool { return len(s.problems) >= enough }
 
 // add reports a problem at a place.
 func (s *source) add(at spot, code, fix, format string, args ...any) {
+	if s.full() {
+		s.more++
+		return
+	}
 	s.problems = append(s.problems, Problem{Code: code, File: s.file, Line: at.line, Col: at.col,
-		Message: fmt.Sprintf(format, args...), Excerpt: s.excerpt(at), Fix: fix})
+		Message: fmt.Sprintf(format, args...), Fix: fix, width: at.width})
 }
 
 // err returns what was found, or nil.
@@ -92,8 +107,11 @@ func (s *source) err() error {
 		}
 		return a.Col - b.Col
 	})
-	kept := s.problems[:min(len(s.problems), MaxProblems)]
-	return &InputError{Problems: kept, More: len(s.problems) - len(kept)}
+	kept := slices.Clone(s.problems[:min(len(s.problems), MaxProblems)])
+	for i := range kept {
+		kept[i].Excerpt = s.excerpt(spot{kept[i].Line, kept[i].Col, kept[i].width})
+	}
+	return &InputError{Problems: kept, More: s.more + len(s.problems) - len(kept)}
 }
 
 // place is where the field of that path stands; for one that is not in the file, where its parent does.

@@ -23,6 +23,7 @@ func Schema() ([]byte, error) {
 	schema := r.Reflect(&Scenario{})
 	schema.Version = "http://json-schema.org/draft-07/schema#"
 	schema.Title = "Squall scenario"
+	schema.Extras = map[string]any{"definitions": map[string]*jsonschema.Schema{durationForm: durationSchema(), timesForm: distSchema()}}
 	choices(schema)
 	data, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
@@ -43,6 +44,17 @@ func described(t reflect.Type, name string) string {
 	return f.Tag.Get("doc")
 }
 
+// The forms that many fields share are defined once. In draft-07 what stands beside a $ref is ignored, descriptions
+// too, so a reference is wrapped.
+const (
+	durationForm = "duration"
+	timesForm    = "distribution"
+)
+
+func reference(form string) *jsonschema.Schema {
+	return &jsonschema.Schema{AllOf: []*jsonschema.Schema{{Ref: "#/definitions/" + form}}}
+}
+
 // durationPattern is what time.ParseDuration takes, and the bare 0.
 const durationPattern = `^([-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+$|^0$`
 
@@ -50,9 +62,9 @@ const durationPattern = `^([-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)
 func mapped(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case durationType:
-		return durationSchema()
+		return reference(durationForm)
 	case distType:
-		return distSchema()
+		return reference(timesForm)
 	case overridesType:
 		return settingsSchema()
 	}
@@ -77,12 +89,12 @@ func object(properties map[string]*jsonschema.Schema, order, required []string) 
 
 func distSchema() *jsonschema.Schema {
 	two := uint64(2)
-	uniform := &jsonschema.Schema{Type: "array", Items: durationSchema(), MinItems: &two, MaxItems: &two}
-	exponential := &jsonschema.Schema{OneOf: append(durationSchema().OneOf,
-		object(map[string]*jsonschema.Schema{"mean": durationSchema(), "max": durationSchema()}, []string{"mean", "max"}, []string{"mean"}))}
-	lognormal := object(map[string]*jsonschema.Schema{"median": durationSchema(), "p99": durationSchema()},
+	uniform := &jsonschema.Schema{Type: "array", Items: reference(durationForm), MinItems: &two, MaxItems: &two}
+	exponential := &jsonschema.Schema{OneOf: []*jsonschema.Schema{reference(durationForm),
+		object(map[string]*jsonschema.Schema{"mean": reference(durationForm), "max": reference(durationForm)}, []string{"mean", "max"}, []string{"mean"})}}
+	lognormal := object(map[string]*jsonschema.Schema{"median": reference(durationForm), "p99": reference(durationForm)},
 		[]string{"median", "p99"}, []string{"median", "p99"})
-	forms := durationSchema().OneOf
+	forms := []*jsonschema.Schema{reference(durationForm)}
 	for _, f := range []struct {
 		name string
 		form *jsonschema.Schema
@@ -98,7 +110,7 @@ func settingsSchema() *jsonschema.Schema {
 	s := object(nil, nil, nil)
 	for _, f := range fieldsOf(t) {
 		if t.FieldByIndex(f.index).Type == durationType {
-			s.Properties.Set(f.name, durationSchema())
+			s.Properties.Set(f.name, reference(durationForm))
 		} else {
 			s.Properties.Set(f.name, &jsonschema.Schema{Type: "integer", Minimum: "0"})
 		}

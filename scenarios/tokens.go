@@ -17,6 +17,7 @@ import (
 const (
 	maxBytes = 1 << 20
 	maxDepth = 16
+	maxKeys  = 10_000 // the YAML reader's time grows with their square
 )
 
 // parse turns the text into the root node. It returns nil when something was reported.
@@ -106,7 +107,7 @@ func guarded[T any](do func() (T, error)) (result T, err error) {
 // plain refuses, before the recursive parser sees it, what a scenario has no use for: anchors and aliases (with which
 // ten lines become ten million), tags, directives, complex keys, and nesting without end.
 func (s *source) plain(tokens token.Tokens) bool {
-	flow, columns, line := 0, []int{}, 0
+	flow, columns, line, keys := 0, []int{}, 0, 0
 	for _, t := range tokens {
 		if use, no := useless[t.Type]; no {
 			s.add(at(t), CodeUseless, "write the value out", "%s are not part of the language", use)
@@ -117,6 +118,12 @@ func (s *source) plain(tokens token.Tokens) bool {
 			flow++
 		case token.SequenceEndType, token.MappingEndType:
 			flow--
+		case token.MappingValueType:
+			keys++
+		}
+		if keys > maxKeys {
+			s.add(at(t), CodeLimits, "use count instead of a list of tasks", "more than %d keys", maxKeys)
+			return false
 		}
 		if first := t.Position.Line != line; first || t.Type == token.SequenceEntryType {
 			for len(columns) > 0 && columns[len(columns)-1] >= t.Position.Column {

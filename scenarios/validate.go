@@ -19,11 +19,16 @@ const (
 	maxNodes    = 10_000
 	maxTasks    = 100_000
 	maxTimes    = 10_000
+	maxSteps    = 100_000 // calls of clients, repetitions and patterns counted
+	maxStrikes  = 10_000  // of faults, repetitions counted
 	maxSeeds    = 1_000_000
 )
 
 // validate reports what is well formed but makes no sense.
 func (s *Scenario) validate() {
+	if s.source.full() {
+		return
+	}
 	s.validateHead()
 	s.validateSettings()
 	s.validateNodes()
@@ -37,13 +42,9 @@ func (s *Scenario) validate() {
 
 // bad reports a problem with the field of that path, unless it could not even be read.
 func (s *Scenario) bad(path, code, fix, format string, args ...any) {
-	where := s.source.place(path)
-	for _, p := range s.source.problems {
-		if p.Line == where.line && p.Col == where.col {
-			return
-		}
+	if !s.source.broken[path] {
+		s.source.add(s.source.place(path), code, fix, format, args...)
 	}
-	s.source.add(where, code, fix, format, args...)
 }
 
 // set tells whether the file sets the field: what is missing but required is reported already.
@@ -138,6 +139,10 @@ func (s *Scenario) validateTasks() {
 	for i := range s.Tasks {
 		s.validateTask(i)
 		total += max(s.Tasks[i].Count, 1)
+		if s.Tasks[i].Count > maxTasks {
+			s.Tasks = nil // nothing below may list them
+			return
+		}
 	}
 	if total > maxTasks {
 		s.bad("tasks", CodeRange, "", "%d tasks; the limit is %d", total, maxTasks)
@@ -147,6 +152,7 @@ func (s *Scenario) validateTasks() {
 	seen := map[string]bool{}
 	for i, g := range s.Tasks {
 		for _, name := range g.names() {
+			s.source.tasks = append(s.source.tasks, name)
 			if seen[name] && g.Name != "" {
 				s.bad(fmt.Sprintf("tasks[%d].name", i), CodeDuplicate, "", "there is a task %q already", brief(name))
 				break
@@ -174,6 +180,7 @@ func (s *Scenario) validateTask(i int) {
 }
 
 func (s *Scenario) validateClients() {
+	calls := 0
 	for i, step := range s.Clients {
 		path := fmt.Sprintf("clients[%d]", i)
 		var set []string
@@ -189,6 +196,10 @@ func (s *Scenario) validateClients() {
 		_, pattern := step.call()
 		s.task(path+"."+set[0], pattern)
 		s.repeats(path, step.Every, step.Times)
+		calls += min(max(step.Times, 1), maxTimes) * len(matching(pattern, s.source.tasks))
+	}
+	if calls > maxSteps {
+		s.bad("clients", CodeRange, "", "clients make %d calls; the limit is %d", calls, maxSteps)
 	}
 }
 
@@ -197,8 +208,8 @@ func (s *Scenario) task(path, pattern string) {
 	if !s.set(path) || len(s.Tasks) == 0 {
 		return
 	}
-	if names := s.TaskNames(); len(matching(pattern, names)) == 0 {
-		s.bad(path, CodeTask, nearest(pattern, names, "there are "), "there is no task %q", brief(pattern))
+	if len(matching(pattern, s.source.tasks)) == 0 {
+		s.bad(path, CodeTask, nearest(pattern, s.source.tasks, "there are "), "there is no task %q", brief(pattern))
 	}
 }
 
@@ -250,15 +261,20 @@ func (s *Scenario) validateFaults() {
 	s.oneOf("swarm", CodeName, "swarm", s.Swarm, faults.Swarms())
 	var plan faults.Plan
 	var paths []string
+	strikes := 0
 	for i, f := range s.Faults {
 		path := fmt.Sprintf("faults[%d]", i)
 		s.repeats(path, f.Every, f.Times)
 		if f.Times > maxTimes || !s.set(path+".kind") || !s.set(path+".at") {
 			continue
 		}
+		strikes += max(f.Times, 1)
 		series := f.series(clusters.Dist.Max, s.groups())
 		plan = append(plan, series[len(series)-1])
 		paths = append(paths, path)
+	}
+	if strikes > maxStrikes {
+		s.bad("faults", CodeRange, "", "%d strikes; the limit is %d", strikes, maxStrikes)
 	}
 	setting := s.setting()
 	for _, p := range plan.Validate(setting) {
@@ -271,7 +287,7 @@ func (s *Scenario) validateFaults() {
 }
 
 func (s *Scenario) setting() faults.Setting {
-	return faults.Setting{Nodes: s.groups(), Tasks: s.TaskNames(), Dispatchers: s.dispatchers(), Reconcilers: s.reconcilers(), Horizon: s.Horizon}
+	return faults.Setting{Nodes: s.groups(), Tasks: s.source.tasks, Dispatchers: s.dispatchers(), Reconcilers: s.reconcilers(), Horizon: s.Horizon}
 }
 
 // CheckWorld tells, before anything starts, whether a world can do what the scenario asks for. The error is an *InputError.
@@ -296,7 +312,7 @@ func (s *Scenario) validateSettings() {
 		return
 	}
 	settings, err := s.DispatcherSettings()
-	if err != nil {
+	if err != nil || s.source.broken["settings"] {
 		return // reported above
 	}
 	found := 0

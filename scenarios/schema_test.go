@@ -1,0 +1,160 @@
+package scenarios
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/squall-chaos/squall/dispatcher"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+func compiled(t *testing.T) *validator.Schema {
+	t.Helper()
+	text, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := validator.NewCompiler()
+	if err := c.AddResource("scenario.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("scenario.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// document is a YAML text as a JSON validator wants it.
+func document(t *testing.T, text []byte) any {
+	t.Helper()
+	data, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestTheLibraryKeepsTheSchema(t *testing.T) {
+	s := compiled(t)
+	for _, scenario := range Library() {
+		text, _ := LibraryFile(scenario.Name)
+		if err := s.Validate(document(t, text)); err != nil {
+			t.Errorf("%s: %v", scenario.Name, err)
+		}
+	}
+}
+
+func TestTheSchemaRefusesWhatTheParserRefuses(t *testing.T) {
+	s := compiled(t)
+	if err := s.Validate(document(t, []byte(calm))); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new string }{
+		{"summary:", "sumary:"},
+		{"pods: 10", "pods: many"},
+		{"60s}", "60}"},
+		{"60s}", "{normal: 60s}}"},
+		{"60s}", "{uniform: [60s]}}"},
+		{"on-demand", "ondemand"},
+		{"v1alpha1", "v1"},
+		{"horizon: 10m", "horizon: 10m\nsettings: {recover_grace: 6m}"},
+		{"horizon: 10m", "horizon: 10m\nprofile: b1"},
+		{"horizon: 10m", "horizon: 10m\nfaults: [{at: 0s, kind: node-kil}]"},
+		{"horizon: 10m", "horizon: 10m\nfaults: [{at: 0s, kind: call, action: lose}]"},
+		{"horizon: 10m", "horizon: 10m\nexpect: {reference: {exercised: [I9-luck]}}"},
+	} {
+		text := []byte(strings.Replace(calm, c.old, c.new, 1))
+		if s.Validate(document(t, text)) == nil {
+			t.Errorf("the schema accepts %q", c.new)
+		}
+		if _, err := Parse("x.yaml", text); err == nil {
+			t.Errorf("the parser accepts %q", c.new)
+		}
+	}
+}
+
+func TestTheSchemaHasEveryField(t *testing.T) {
+	text, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root map[string]any
+	if err := json.Unmarshal(text, &root); err != nil {
+		t.Fatal(err)
+	}
+	if root["$schema"] != "http://json-schema.org/draft-07/schema#" {
+		t.Errorf("the schema calls itself %v", root["$schema"])
+	}
+	var compare func(at string, typ reflect.Type, schema map[string]any)
+	compare = func(at string, typ reflect.Type, schema map[string]any) {
+		properties, _ := schema["properties"].(map[string]any)
+		fields := fieldsOf(typ)
+		if len(properties) != len(fields) {
+			t.Errorf("%s: the schema has %d fields, the parser %d", at, len(properties), len(fields))
+		}
+		for _, f := range fields {
+			sub, ok := properties[f.name].(map[string]any)
+			if !ok {
+				t.Errorf("the schema lacks %s.%s", at, f.name)
+				continue
+			}
+			if sub["description"] == nil {
+				t.Errorf("%s.%s is not described", at, f.name)
+			}
+			inner := typ.FieldByIndex(f.index).Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			switch {
+			case inner == distType || inner == overridesType:
+			case inner.Kind() == reflect.Struct:
+				compare(at+"."+f.name, inner, sub)
+			case inner.Kind() == reflect.Slice && inner.Elem().Kind() == reflect.Struct:
+				items, _ := sub["items"].(map[string]any)
+				compare(at+"."+f.name, inner.Elem(), items)
+			}
+		}
+	}
+	compare("scenario", reflect.TypeFor[Scenario](), root)
+	settings := root["properties"].(map[string]any)["settings"].(map[string]any)["properties"].(map[string]any)
+	for _, f := range fieldsOf(reflect.TypeFor[dispatcher.Settings]()) {
+		if settings[f.name] == nil {
+			t.Errorf("the schema lacks setting %s", f.name)
+		}
+	}
+}
+
+// TestSchemaFile keeps schema.json, which editors find through the first line of library files.
+func TestSchemaFile(t *testing.T) {
+	want, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("schema.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile("schema.json")
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("schema.json is not what `squall schema` prints (%v): go test ./scenarios -run SchemaFile -update", err)
+	}
+}
