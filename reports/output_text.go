@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -78,6 +79,9 @@ func violatedList(s Summary) []string {
 		word := name
 		if s.Seeds > 1 {
 			word += " (" + strconv.Itoa(s.Violations[name]) + ")"
+		}
+		if slices.Contains(s.Tolerated, name) {
+			word += " tolerated"
 		}
 		words = append(words, word)
 	}

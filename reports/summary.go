@@ -19,6 +19,7 @@ type Summary struct {
 	FirstInvalid *uint64
 	Violations   map[string]int // by invariant: under how many seeds it was violated
 	Exercised    map[string]int // by invariant: how often it was put to the test, over all seeds
+	Tolerated    []string       // invariants whose violation the scenario tolerates
 	// TraceHash is that of the only seed, or all of them folded.
 	TraceHash uint64
 	Virtual   time.Duration
@@ -44,7 +45,7 @@ type Summary struct {
 func Summarize(t scenarios.Tally, world string) Summary {
 	s := Summary{Scenario: t.Scenario, Dispatcher: t.Dispatcher, World: world, Seeds: t.Seeds, Valid: t.Valid,
 		Invalid: len(t.Invalid), Unknown: len(t.Unknown), Broken: len(t.Failed), Violations: maps.Clone(t.Violations),
-		Exercised: maps.Clone(t.Exercised), TraceHash: t.TraceHash, Virtual: t.Virtual, Wall: t.Wall, Unmet: t.Unmet}
+		Exercised: maps.Clone(t.Exercised), Tolerated: t.Tolerated, TraceHash: t.TraceHash, Virtual: t.Virtual, Wall: t.Wall, Unmet: t.Unmet}
 	if len(t.Invalid) > 0 {
 		first := slices.Min(t.Invalid)
 		s.FirstInvalid = &first
@@ -59,7 +60,7 @@ func Summarize(t scenarios.Tally, world string) Summary {
 func SummaryOf(r *Run) Summary {
 	m := r.record().Meta
 	s := Summary{Scenario: m.Scenario, Dispatcher: m.Dispatcher, World: m.World, Seeds: 1, Violations: map[string]int{}, Exercised: map[string]int{},
-		TraceHash: m.TraceHash, Virtual: r.Virtual, Wall: r.Wall, Expected: r.Expected}
+		Tolerated: r.Tolerated, TraceHash: m.TraceHash, Virtual: r.Virtual, Wall: r.Wall, Expected: r.Expected}
 	for _, i := range r.Report.Invariants {
 		s.Exercised[i.Name] += i.Exercised
 		if i.Verdict == checker.Invalid {

@@ -37,6 +37,7 @@ type Tally struct {
 	Failed       []error        // harness failures and crashes
 	Violations   map[string]int // seeds under which each invariant was violated
 	Exercised    map[string]int // summed over seeds
+	Tolerated    []string       // invariants whose violation does not count in this scenario
 	FirstInvalid *Result        // the first invalid seed's, with its history
 	TraceHash    uint64         // of the first seed alone, or all hashes folded in order
 	Virtual      time.Duration
@@ -86,7 +87,7 @@ func (t *Tally) differ(seed uint64, problems []string) {
 }
 
 func newTally(s *Scenario, m Many) Tally {
-	return Tally{Scenario: s.Name, Dispatcher: m.System.Name,
+	return Tally{Scenario: s.Name, Dispatcher: m.System.Name, Tolerated: s.Expect.Tolerate,
 		Violations: map[string]int{}, Exercised: map[string]int{}}
 }
 

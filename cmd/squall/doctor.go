@@ -55,10 +55,8 @@ func diagnose(c *console) []finding {
 	for _, w := range worldEntries {
 		found = append(found, w.check()...)
 	}
-	for _, w := range otherWorlds {
-		if _, err := findWorld(w.name); err != nil {
-			found = append(found, absentWorld(w.name, w.needs, w.remedy))
-		}
+	for _, name := range plannedWorlds {
+		found = append(found, finding{what: "world " + name, detail: "not in this version of squall", remedy: "use --world sim"})
 	}
 	return append(found, checkBrowser())
 }
@@ -67,14 +65,6 @@ func checkDirectory(dir string) finding {
 	f := finding{what: "bundles", needed: true, ok: true, detail: dir + " can be written"}
 	if err := writable(dir); err != nil {
 		f.ok, f.detail, f.remedy = false, err.Error(), "name another directory with --dir or SQUALL_DIR"
-	}
-	return f
-}
-
-func absentWorld(name, needs, remedy string) finding {
-	f := finding{what: "world " + name, detail: "not in this build", remedy: remedy}
-	if _, err := exec.LookPath(needs); err != nil {
-		f.detail += "; no " + needs + " on the PATH"
 	}
 	return f
 }

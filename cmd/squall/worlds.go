@@ -34,11 +34,8 @@ func worldNames() []string {
 	return names
 }
 
-// otherWorlds are those that Squall has in other builds.
-var otherWorlds = []struct{ name, needs, remedy string }{
-	{"kind", "docker", "install Docker, and build squall with this world"},
-	{"local", "etcd", "install etcd, kube-apiserver and Postgres, and build squall with this world"},
-}
+// plannedWorlds are those that Squall is to have and has not yet: asking for one is no typing error.
+var plannedWorlds = []string{"kind", "local"}
 
 func findWorld(name string) (worldEntry, error) {
 	for _, w := range worldEntries {
@@ -46,10 +43,8 @@ func findWorld(name string) (worldEntry, error) {
 			return w, nil
 		}
 	}
-	for _, w := range otherWorlds {
-		if w.name == name {
-			return worldEntry{}, usage("this build has no world %q; it has %s", name, strings.Join(worldNames(), ", "))
-		}
+	if slices.Contains(plannedWorlds, name) {
+		return worldEntry{}, usage("this version has no world %q yet; it has %s", name, strings.Join(worldNames(), ", "))
 	}
 	return worldEntry{}, unknownName("world", name, worldNames(), oneOf(worldNames()))
 }
