@@ -3,12 +3,15 @@
 package reports
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
 	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/dispatcher"
+	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/scenarios"
 )
 
 // Verdict is the outcome of a run, or of many.
@@ -118,11 +121,35 @@ func (r *Run) Replay() string {
 	if r.Bundle != "" {
 		return "squall replay " + shellWord(r.Bundle)
 	}
-	return r.Rerun()
+	return r.command()
 }
 
-// Rerun is the command that makes the run again without its bundle; empty when nobody knows what ran.
+// Rerun is the command that makes the run again without its bundle; empty when that takes more than names: a scenario or
+// settings that are not the library's.
 func (r *Run) Rerun() string {
+	m := r.record().Meta
+	text, ok := scenarios.LibraryFile(m.Scenario)
+	if !ok || (len(r.Scenario) > 0 && !bytes.Equal(text, r.Scenario)) || !r.ordinarySettings() {
+		return ""
+	}
+	return r.command()
+}
+
+// ordinarySettings tells whether the run had the settings that its scenario and dispatcher have by themselves.
+func (r *Run) ordinarySettings() bool {
+	m := r.record().Meta
+	s, err := scenarios.Find(m.Scenario)
+	if err != nil {
+		return false
+	}
+	settings, err := s.DispatcherSettings()
+	if system, ok := planted.Lookup(m.Dispatcher); ok && system.Settings != nil {
+		settings = system.Settings(settings)
+	}
+	return err == nil && settings == r.Settings
+}
+
+func (r *Run) command() string {
 	m := r.record().Meta
 	if m.Scenario == "" {
 		return ""
