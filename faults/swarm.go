@@ -248,7 +248,11 @@ func (w *swarm) call(f *Fault) {
 	f.Target.Verb = disturbed[w.random.IntN(len(disturbed))]
 	verb, _ := history.ParseVerb(f.Target.Verb)
 	f.Target.Port = portOf(verb)
-	f.For = w.long(5*time.Second, 5*time.Minute)
+	if w.random.IntN(3) == 0 {
+		f.Target.Verb = "" // everything that goes that way
+	}
+	// Creates and claims come once in a tick: what lasts for less than one would hardly ever meet them.
+	f.For = w.long(5*time.Second, max(5*time.Minute, 2*w.Settings.Tick))
 	f.Target.Share = float64(5+w.random.IntN(16)*5) / 100 // 5 % to 80 %
 	switch f.Action {
 	case clusters.Slow:
