@@ -50,7 +50,9 @@ func Explain(code string) (string, bool) {
 	return "", false
 }
 
-func indent(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
+func indent(text string) string {
+	return strings.ReplaceAll("    "+strings.ReplaceAll(text, "\n", "\n    "), "    \n", "\n")
+}
 
 // Codes lists all codes that Explain knows, in order.
 func Codes() []string {

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,6 +34,7 @@ var library = sync.OnceValue(func() []*Scenario {
 		}
 		all = append(all, s)
 	}
+	slices.SortFunc(all, func(a, b *Scenario) int { return strings.Compare(a.Name, b.Name) })
 	return all
 })
 
