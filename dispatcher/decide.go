@@ -111,8 +111,8 @@ func (s Settings) ending(t Task, now time.Time) Reason {
 	return s.overdue(t, now)
 }
 
-// overdue says which limit an attempt that has not begun is past. Past the workflow deadline the task fails; past the
-// start timeout alone the attempt is replaced.
+// overdue says which limit an attempt that has not begun is past. The earlier one counts, however long its removal
+// takes: a workflow deadline fails the task, a start timeout has the attempt replaced.
 func (s Settings) overdue(t Task, now time.Time) Reason {
 	if !t.Attempt.StartedAt.IsZero() {
 		return ReasonNone
@@ -121,12 +121,12 @@ func (s Settings) overdue(t Task, now time.Time) Reason {
 	switch {
 	case t.Spec.StartDeadline > 0 && now.Sub(t.SubmittedAt) > t.Spec.StartDeadline:
 		return ReasonStartDeadline
-	case waited > s.deadline(t.Spec):
-		return ReasonDeadline
-	case waited > s.StartTimeout:
+	case waited <= min(s.StartTimeout, s.deadline(t.Spec)):
+		return ReasonNone
+	case s.StartTimeout < s.deadline(t.Spec):
 		return ReasonStartTimeout
 	}
-	return ReasonNone
+	return ReasonDeadline
 }
 
 // decideEnding removes the workload first and draws the conclusion when it is gone or dead: a verdict that the

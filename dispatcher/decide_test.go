@@ -47,6 +47,7 @@ func TestDecide(t *testing.T) {
 		return t
 	}
 	requeued := func(t Task) Task { t.Phase, t.Activity, t.CleanupAt = Pending, Idle, at(0); return t }
+	brief := func(t Task) Task { t.Spec.Deadline = 60 * time.Second; return t }
 	older := Workload{Name: "task-t", UID: "u3", Token: 3, Held: true, State: WorkloadRunning, Node: "n"}
 	newer := older
 	newer.Token = 9
@@ -79,7 +80,8 @@ func TestDecide(t *testing.T) {
 		{"pending within the start timeout waits", row(Launched, -1), seen(SightPending, object(WorkloadPending)), 200, decision{}},
 		{"pending past it is removed before the verdict", row(Launched, -1), seen(SightPending, object(WorkloadPending)), 211, decision{move: remove}},
 		{"and replaced once gone", row(Launched, -1), seen(SightAbsent, Workload{}), 215, decision{move: requeue, why: ReasonStartTimeout}},
-		{"pending past the deadline fails", row(Launched, -1), seen(SightEnded, failedBy(FailureEvicted, 0)), 245, decision{move: conclude, why: ReasonDeadline}},
+		{"however long the removal took", row(Launched, -1), seen(SightEnded, failedBy(FailureEvicted, 0)), 245, decision{move: requeue, why: ReasonStartTimeout}},
+		{"pending past an earlier deadline fails", brief(row(Launched, -1)), seen(SightEnded, failedBy(FailureEvicted, 0)), 65, decision{move: conclude, why: ReasonDeadline}},
 
 		{"cancel removes the workload first", cancelled(row(Executing, 5)), seen(SightAlive, object(WorkloadRunning)), 60, decision{move: remove}},
 		{"cancel waits for its end", cancelled(row(Executing, 5)), seen(SightAlive, deleting(object(WorkloadRunning), 60)), 80, decision{}},

@@ -2,12 +2,13 @@ package planted
 
 import (
 	"context"
+	"time"
 
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
 // naive has most defects at once, as first versions of dispatchers do: random pod names, any error read as absence, requeue on
-// age alone, writes by id only, results taken from anybody, stale reads trusted, cancels that change the row only.
+// age alone, leadership in a boolean, writes by id only, results taken from anybody, stale reads trusted, cancels that change the row only.
 func naive() Defect {
 	parts := []dispatcher.System{
 		randomNames().System, errorIsAbsence().System, ageAlone().System,
@@ -17,11 +18,35 @@ func naive() Defect {
 		Name:    "naive",
 		Summary: "most defects at once: what a first version looks like",
 		Store:   func(s dispatcher.Store) dispatcher.Store { return anyTicket{s} },
+		Ports: func(p dispatcher.Ports) dispatcher.Ports {
+			p.Leases, p.Store = onceLeader{p.Leases}, onceLed{p.Store}
+			return p
+		},
 	}
 	for _, p := range parts {
 		all = both(all, p)
 	}
 	return Defect{System: all, Breaks: []string{"I1-overlap", "I1-effect"}, Scenario: "swarm-b0", Seeds: 20}
+}
+
+// onceLeader and onceLed hold leadership in a boolean: once won, a renewal that fails changes nothing.
+type onceLeader struct{ dispatcher.Leases }
+
+func (o onceLeader) PutLease(ctx context.Context, l dispatcher.Lease) (dispatcher.Lease, error) {
+	put, err := o.Leases.PutLease(ctx, l)
+	if err != nil && l.Version != 0 {
+		return l, nil
+	}
+	return put, err
+}
+
+type onceLed struct{ dispatcher.Store }
+
+func (o onceLed) Confirm(ctx context.Context, t dispatcher.Term) (time.Time, error) {
+	if now, err := o.Store.Confirm(ctx, t); err == nil {
+		return now, nil
+	}
+	return time.Time{}, nil
 }
 
 // both applies the hooks of two systems, the first one's innermost.
