@@ -32,7 +32,6 @@ type search[S comparable] struct {
 	earlier  [slots]uint64 // slots of operations that are alike and return first
 	now      frontier[S]   // what is possible before the next return
 	next     frontier[S]   // what is possible after it
-	queue    []config[S]   // reused by initial
 	work     frontier[S]   // what is still to be extended
 	settled  int           // operations that have returned
 	culprit  uint8         // when stuck: the slot of the operation that fits nowhere

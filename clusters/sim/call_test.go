@@ -260,7 +260,7 @@ func TestCallUnderAContextThatIsOver(t *testing.T) {
 		_, err := p.Store.Submit(canceled, dispatcher.Spec{ID: "a"})
 		errs = append(errs, err, canceled.Err(), p.Clock.Sleep(canceled, time.Hour))
 		short, _ := p.Clock.WithTimeout(ctx, time.Second)
-		inner, _ := p.Clock.WithTimeout(context.WithValue(short, "k", "v"), time.Hour)
+		inner, _ := p.Clock.WithTimeout(context.WithValue(short, key{}, "v"), time.Hour)
 		errs = append(errs, p.Clock.Sleep(inner, time.Minute))
 		if w.Now() != time.Second {
 			t.Errorf("slept until %v, past the outer deadline", w.Now())
@@ -434,3 +434,6 @@ func TestCallsAreGivenBack(t *testing.T) {
 		t.Errorf("the latest effect came %v after its caller's deadline, want 2s", late)
 	}
 }
+
+// key is of a context value.
+type key struct{}

@@ -118,6 +118,9 @@ func TestLeaseHeldIsRecorded(t *testing.T) {
 	w := still(t)
 	w.Go("x", func(ctx context.Context, p dispatcher.Ports) {
 		l, err := p.Leases.PutLease(ctx, dispatcher.Lease{Name: "dispatcher", Holder: "dispatcher-1/7"})
+		if err != nil {
+			t.Error(err)
+		}
 		for _, holder := range []dispatcher.InstanceID{"dispatcher-1/7", "dispatcher-2/1", ""} {
 			l.Holder = holder
 			if l, err = p.Leases.PutLease(ctx, l); err != nil {

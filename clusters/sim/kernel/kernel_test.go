@@ -40,7 +40,7 @@ func TestTieBreakDependsOnTheSeedOnly(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for seed := range uint64(20) {
-		if order(seed) != order(seed) {
+		if once, again := order(seed), order(seed); once != again {
 			t.Errorf("seed %d gives two orders", seed)
 		}
 		seen[order(seed)] = true
@@ -309,7 +309,7 @@ func TestStreamsAreIndependent(t *testing.T) {
 		t.Error("two seeds draw the same")
 	}
 	k := New(1)
-	if k.Stream("a") != k.Stream("a") || k.Stream("a").Uint64() == k.Stream("b").Uint64() {
+	if a, again := k.Stream("a"), k.Stream("a"); a != again || k.Stream("a").Uint64() == k.Stream("b").Uint64() {
 		t.Error("a name must have one stream, and two names two")
 	}
 }
