@@ -48,7 +48,9 @@ type call struct {
 	deadline  time.Duration
 	timeline  int // of the database when the call left
 
-	effect  effect // what the server does; nil when it has, or never will
+	request request
+	effect  effect // what the server does
+	due     bool   // it is still to come
 	fate    fate
 	op      int // index in record.operations
 	more    int // further operations behind it, of a Claim
@@ -60,25 +62,6 @@ type call struct {
 	// submitting, applying and replying are bound once, so that an event costs no allocation.
 	submitting, applying, replying func()
 }
-
-// effect is what the server does for a call. It fills in what only the server knows.
-type effect interface{ apply(c *call) error }
-
-// answered is an effect that answers with a T.
-type answered[T any] struct {
-	answer T
-	do     func(c *call) (T, error)
-}
-
-func (a *answered[T]) apply(c *call) (err error) {
-	a.answer, err = a.do(c)
-	return err
-}
-
-// acknowledged is an effect without an answer.
-type acknowledged func(c *call) error
-
-func (a acknowledged) apply(c *call) error { return a(c) }
 
 // errors of the network.
 var (
@@ -114,6 +97,9 @@ func (c *caller) call(p *port, verb history.Verb, task string) (*call, *history.
 // recycle takes back a call that nobody refers to any more.
 func (c *call) recycle() {
 	c.world.record.closed(c)
+	if c.effect != nil {
+		c.effect.recycle()
+	}
 	*c = call{world: c.world, submitting: c.submitting, applying: c.applying, replying: c.replying}
 	c.world.spare = append(c.world.spare, c)
 }
@@ -121,7 +107,7 @@ func (c *call) recycle() {
 // wait makes the call for the running process and returns when that learns how it went.
 func (c *call) wait(ctx context.Context, e effect) error {
 	k := c.world.kernel
-	c.effect, c.coroutine, c.deadline = e, k.Running(), k.Now()+patience
+	c.effect, c.due, c.coroutine, c.deadline = e, true, k.Running(), k.Now()+patience
 	if b := boundOf(ctx); b != nil {
 		c.deadline = b.at
 	}
@@ -136,7 +122,7 @@ func (c *call) wait(ctx context.Context, e effect) error {
 // start makes the call for a worker, which is called back unless it is dead by then.
 func (c *call) start(timeout time.Duration, e effect, done func(error)) {
 	k := c.world.kernel
-	c.effect, c.done, c.deadline = e, done, k.Now()+timeout
+	c.effect, c.due, c.done, c.deadline = e, true, done, k.Now()+timeout
 	k.After(0, c.label(submitted), c.submitting)
 }
 
@@ -167,7 +153,7 @@ func (c *call) submit() {
 		c.refuse(errorOf(c.fate.rule.Code), there+c.port.way())
 		return
 	case clusters.Drop:
-		c.effect = nil
+		c.due = false
 		c.silence()
 		return
 	case clusters.Late:
@@ -187,7 +173,7 @@ func (c *call) orphaned() bool { return c.coroutine != nil && !c.coroutine.Alive
 
 // refuse decides that the server does nothing.
 func (c *call) refuse(err error, after time.Duration) {
-	c.effect = nil
+	c.due = false
 	c.settle(err, after)
 }
 
@@ -228,14 +214,14 @@ func (c *call) apply() {
 
 // act has the server act and records what it did.
 func (c *call) act() error {
-	w, do := c.world, c.effect
-	c.effect = nil
+	w := c.world
+	c.due = false
 	w.record.lateness = max(w.record.lateness, w.kernel.Now()-c.deadline)
 	seq := w.record.next()
 	if c.port.name == clusters.Store && c.timeline != w.database.Timeline() {
 		return errReset // its connection was to the primary that is gone
 	}
-	err := do.apply(c)
+	err := c.effect.apply(c)
 	_, code := outcomeOf(err)
 	ops := w.record.of(c)
 	w.kernel.Note(c.label(effected), uint64(code)<<8|uint64(ops[0].Phase), ops[0].Token)
@@ -268,13 +254,24 @@ func (c *call) reply() {
 
 // leave lets go of the call, as far as its effect is not still to come.
 func (c *call) leave() {
-	if c.left = true; c.effect == nil {
+	if c.left = true; !c.due {
 		c.recycle()
 	}
 }
 
 // operation is the call's first operation, for as long as no other begins.
 func (c *call) operation() *history.Operation { return &c.world.record.operations[c.op] }
+
+// server is the database: what has reached it is no longer bound by its caller's patience.
+func (c *call) server() dispatcher.Store { return c.world.store }
+
+// seen is a row that the database answered with, after see.
+func (c *call) seen(t dispatcher.Task, err error) (dispatcher.Task, error) {
+	if err == nil {
+		c.see(&t)
+	}
+	return t, err
+}
 
 // see fills in what the server knows of the row after the effect.
 func (c *call) see(t *dispatcher.Task) {

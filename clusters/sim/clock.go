@@ -33,8 +33,8 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 func (c clock) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	w := c.process.world
 	k := w.kernel
-	b := w.newBound()
-	*b = bound{Context: ctx, kernel: k, skew: c.process.skew, at: k.Now() + d}
+	b := w.contexts.take()
+	*b = bound{Context: ctx, kernel: k, skew: c.process.skew, at: k.Now() + d, cancel: b.cancel}
 	if outer := boundOf(ctx); outer != nil {
 		b.at = min(b.at, outer.at)
 	}
@@ -49,16 +49,54 @@ type bound struct {
 	at       time.Duration
 	skew     time.Duration
 	canceled bool
+	cancel   context.CancelFunc // bound once
 }
 
-// newBound takes a context from a slab: there is one per call, and nobody tells when it is no longer referred to.
-func (c *Cluster) newBound() *bound {
-	if len(c.bounds) == 0 {
-		c.bounds = make([]bound, 64)
+// contexts are the contexts of all calls of a run. Nobody tells when one is no longer referred to, so that none is used
+// twice in a run; but once the run is over all are, and a Memory hands them on.
+type contexts struct {
+	chunks []*[contextChunk]bound
+	next   []bound // what is left of the last chunk taken
+	taken  int
+}
+
+const (
+	contextChunk = 64
+	contextKept  = 128 // chunks, 0.5 MB; what a long run needs beyond them the garbage collector may have
+)
+
+func (all *contexts) take() *bound {
+	if len(all.next) == 0 {
+		all.next = all.more()
 	}
-	b := &c.bounds[0]
-	c.bounds = c.bounds[1:]
+	b := &all.next[0]
+	all.next = all.next[1:]
+	if b.cancel == nil {
+		b.cancel = func() { b.canceled = true }
+	}
 	return b
+}
+
+func (all *contexts) more() []bound {
+	if all.taken == len(all.chunks) {
+		c := new([contextChunk]bound)
+		if len(all.chunks) == contextKept {
+			return c[:]
+		}
+		all.chunks = append(all.chunks, c)
+	}
+	all.taken++
+	return all.chunks[all.taken-1][:]
+}
+
+// again has all contexts be used again, in another run. None may keep this one's world alive.
+func (all *contexts) again() {
+	for _, chunk := range all.chunks[:all.taken] {
+		for i := range chunk {
+			chunk[i].Context, chunk[i].kernel = nil, nil
+		}
+	}
+	all.next, all.taken = nil, 0
 }
 
 type boundKey struct{}
@@ -71,8 +109,6 @@ func boundOf(ctx context.Context) *bound {
 	b, _ := ctx.Value(boundKey{}).(*bound)
 	return b
 }
-
-func (b *bound) cancel() { b.canceled = true }
 
 // Value makes the deadline known to contexts derived from this one.
 func (b *bound) Value(key any) any {

@@ -37,7 +37,8 @@ type Cluster struct {
 	cuts     []cut
 	outages  int     // rules that take the whole API away
 	spare    []*call // to be used again
-	bounds   []bound // to be used
+	spares   spares
+	contexts contexts
 	holders  map[string]dispatcher.InstanceID
 	runTimes map[string]time.Duration
 	counted  map[dispatcher.Ticket]bool // effects that count
@@ -58,8 +59,9 @@ func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 	w := &Cluster{
 		config: c, kernel: k, labels: newLabels(k), record: newRecord(k, m), chance: k.Stream("rules"),
 		shutdown: k.Stream("worker: shutdown"), holders: map[string]dispatcher.InstanceID{},
-		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{},
+		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{}, contexts: m.contexts,
 	}
+	*m = Memory{}
 	w.ports.api = port{clusters.API, c.Platform.APILatency, k.Stream("latency: api")}
 	w.ports.lease = port{clusters.Lease, c.Platform.APILatency, k.Stream("latency: lease")}
 	w.ports.store = port{clusters.Store, c.Platform.StoreLatency, k.Stream("latency: store")}

@@ -11,6 +11,7 @@ type Memory struct {
 	operations []history.Operation
 	events     []history.Event
 	open       []*call
+	contexts   contexts
 }
 
 // New is New with the memory of an earlier simulation, if one was recycled.
@@ -23,6 +24,7 @@ func (m *Memory) Recycle(c *Cluster) {
 	clear(r.operations)
 	clear(r.events)
 	clear(r.open[:cap(r.open)])
-	*m = Memory{operations: r.operations[:0], events: r.events[:0], open: r.open[:0]}
-	r.operations, r.events, r.open = nil, nil, nil
+	c.contexts.again()
+	*m = Memory{operations: r.operations[:0], events: r.events[:0], open: r.open[:0], contexts: c.contexts}
+	r.operations, r.events, r.open, c.contexts = nil, nil, nil, contexts{}
 }

@@ -38,7 +38,6 @@ func newRecord(k *kernel.Kernel, m *Memory) *record {
 		tasks:      history.NewTable(),
 		nodes:      history.NewTable(),
 	}
-	*m = Memory{}
 	return r
 }
 

@@ -28,22 +28,28 @@ func (c *Cluster) workerPort(w *worker) workerPort {
 // directPort is called back: workers are too many for coroutines.
 type directPort struct{ worker *worker }
 
+// The effects of the workers' calls, without their answers.
+var (
+	starting  acknowledged = func(c *call) error { _, err := c.startWork(); return err }
+	heartbeat acknowledged = func(c *call) error { return c.server().Heartbeat(background, c.request.ticket) }
+	finishing acknowledged = func(c *call) error { _, err := c.finishWork(); return err }
+)
+
 func (p directPort) start(done func(error)) {
 	w := p.worker
-	store{&w.caller}.show(history.Start, w.ticket, string(w.ticket.Workload)).start(w.settings.StoreTimeout,
-		acknowledged(func(c *call) error { _, err := c.startWork(w.ticket); return err }), done)
+	store{&w.caller}.show(history.Start, w.ticket, string(w.ticket.Workload)).start(w.settings.StoreTimeout, starting, done)
 }
 
 func (p directPort) heartbeat(done func(error)) {
 	w := p.worker
-	store{&w.caller}.show(history.Heartbeat, w.ticket, "").start(w.settings.StoreTimeout,
-		acknowledged(func(*call) error { return w.world.store.Heartbeat(background, w.ticket) }), done)
+	store{&w.caller}.show(history.Heartbeat, w.ticket, "").start(w.settings.StoreTimeout, heartbeat, done)
 }
 
 func (p directPort) finish(r dispatcher.Result, done func(error)) {
 	w := p.worker
-	store{&w.caller}.show(history.Finish, w.ticket, string(r)).start(w.settings.StoreTimeout,
-		acknowledged(func(c *call) error { _, err := c.finishWork(w.ticket, r); return err }), done)
+	c := store{&w.caller}.show(history.Finish, w.ticket, string(r))
+	c.request.result = r
+	c.start(w.settings.StoreTimeout, finishing, done)
 }
 
 func (directPort) kill() {}
@@ -96,8 +102,8 @@ func (p *hookedPort) kill() {
 }
 
 // startWork is the effect of Start: from here on the container executes the task.
-func (c *call) startWork(k dispatcher.Ticket) (dispatcher.Task, error) {
-	t, err := c.world.store.Start(background, k)
+func (c *call) startWork() (dispatcher.Task, error) {
+	t, err := c.server().Start(background, c.request.ticket)
 	if err != nil {
 		return t, err
 	}
@@ -109,12 +115,9 @@ func (c *call) startWork(k dispatcher.Ticket) (dispatcher.Task, error) {
 }
 
 // finishWork is the effect of Finish: a success that the store accepts counts, one time.
-func (c *call) finishWork(k dispatcher.Ticket, r dispatcher.Result) (dispatcher.Task, error) {
-	w := c.world
-	t, err := w.store.Finish(background, k, r)
-	if err == nil {
-		c.see(&t)
-	}
+func (c *call) finishWork() (dispatcher.Task, error) {
+	w, k, r := c.world, c.request.ticket, c.request.result
+	t, err := c.seen(w.store.Finish(background, k, r))
 	if r != dispatcher.ResultSucceeded || w.counted[k] {
 		return t, err
 	}

@@ -25,7 +25,7 @@ func (a workloads) call(verb history.Verb, name string) (*call, *history.Operati
 func (a workloads) Create(ctx context.Context, w dispatcher.Workload) (dispatcher.Workload, error) {
 	c, op := a.by.call(&a.by.world.ports.api, history.Create, string(w.Task))
 	op.Token = uint64(w.Token)
-	return value(ctx, c, func(c *call) (dispatcher.Workload, error) {
+	return value(ctx, c, &c.world.spares.workloads, func(c *call) (dispatcher.Workload, error) {
 		made, err := a.by.world.kube.Create(w)
 		c.operation().Detail = string(made.UID)
 		return made, err
@@ -34,17 +34,20 @@ func (a workloads) Create(ctx context.Context, w dispatcher.Workload) (dispatche
 
 func (a workloads) Get(ctx context.Context, name string) (dispatcher.Workload, error) {
 	c, _ := a.call(history.Get, name)
-	return value(ctx, c, func(c *call) (dispatcher.Workload, error) {
-		got, err := a.by.world.kube.Get(name)
-		op := c.operation()
-		op.Token, op.Detail = uint64(got.Token), string(got.UID)
-		return got, err
-	})
+	c.request.name = name
+	return value(ctx, c, &c.world.spares.workloads, (*call).get)
+}
+
+func (c *call) get() (dispatcher.Workload, error) {
+	got, err := c.world.kube.Get(c.request.name)
+	op := c.operation()
+	op.Token, op.Detail = uint64(got.Token), string(got.UID)
+	return got, err
 }
 
 func (a workloads) List(ctx context.Context, l dispatcher.List) (dispatcher.WorkloadPage, error) {
 	c, _ := a.call(history.List, "")
-	return value(ctx, c, func(*call) (dispatcher.WorkloadPage, error) { return a.by.world.kube.List(l) })
+	return value(ctx, c, &c.world.spares.lists, func(*call) (dispatcher.WorkloadPage, error) { return a.by.world.kube.List(l) })
 }
 
 func (a workloads) Delete(ctx context.Context, name string, uid dispatcher.UID, force bool) error {
@@ -61,9 +64,11 @@ func (a workloads) Release(ctx context.Context, name string, uid dispatcher.UID)
 
 func (a workloads) NodeExists(ctx context.Context, node string) (bool, error) {
 	c, op := a.call(history.NodeExists, "")
-	op.Detail = node
-	return value(ctx, c, func(*call) (bool, error) { return a.by.world.kube.NodeExists(node) })
+	op.Detail, c.request.name = node, node
+	return value(ctx, c, &c.world.spares.found, (*call).nodeExists)
 }
+
+func (c *call) nodeExists() (bool, error) { return c.world.kube.NodeExists(c.request.name) }
 
 // leases is the lease API as one caller reaches it.
 type leases struct{ by *caller }
@@ -75,19 +80,25 @@ func (a leases) call(verb history.Verb, name string) *call {
 }
 
 func (a leases) GetLease(ctx context.Context, name string) (dispatcher.Lease, error) {
-	return value(ctx, a.call(history.GetLease, name), func(*call) (dispatcher.Lease, error) {
-		return a.by.world.kube.GetLease(name)
-	})
+	c := a.call(history.GetLease, name)
+	c.request.name = name
+	return value(ctx, c, &c.world.spares.leases, (*call).getLease)
 }
 
+func (c *call) getLease() (dispatcher.Lease, error) { return c.world.kube.GetLease(c.request.name) }
+
 func (a leases) PutLease(ctx context.Context, l dispatcher.Lease) (dispatcher.Lease, error) {
-	return value(ctx, a.call(history.PutLease, l.Name), func(*call) (dispatcher.Lease, error) {
-		put, err := a.by.world.kube.PutLease(l)
-		if err == nil {
-			a.by.world.held(put)
-		}
-		return put, err
-	})
+	c := a.call(history.PutLease, l.Name)
+	c.request.lease = l
+	return value(ctx, c, &c.world.spares.leases, (*call).putLease)
+}
+
+func (c *call) putLease() (dispatcher.Lease, error) {
+	put, err := c.world.kube.PutLease(c.request.lease)
+	if err == nil {
+		c.world.held(put)
+	}
+	return put, err
 }
 
 // held records a new holder of a lease.

@@ -9,9 +9,9 @@ import (
 
 // Store keeps the rows. Use New.
 type Store struct {
-	// OnCommit is called once for every row that a transaction changed; before has Version 0 when the row is
-	// new. Rewind does not call it: what it takes back it returns.
-	OnCommit func(before, after dispatcher.Task)
+	// OnCommit is called once for every row that a transaction changed, with the row as it now is: for reading, and
+	// not for longer than the call. Rewind does not call it: what it takes back it returns.
+	OnCommit func(after *dispatcher.Task)
 	// KeepUndo keeps what Rewind and ScanAsOf need. Set it before the first transaction.
 	KeepUndo bool
 
@@ -64,20 +64,14 @@ func (s *Store) insert(t dispatcher.Task, now time.Time) dispatcher.Task {
 func (s *Store) commit(r, after *row, now time.Time) dispatcher.Task {
 	after.Version = max(r.Version, s.versionFloor) + 1
 	if s.KeepUndo {
-		s.undo.add(change{at: now, row: r, before: *r})
-	}
-	if s.OnCommit == nil {
-		*r = *after
-		s.reindex(r)
-		return r.Task
-	}
-	before := r.Task
-	if before.Version == 0 {
-		before = dispatcher.Task{}
+		c := s.undo.add(now)
+		c.row, c.before = r, *r
 	}
 	*r = *after
 	s.reindex(r)
-	s.OnCommit(before, r.Task)
+	if s.OnCommit != nil {
+		s.OnCommit(&r.Task)
+	}
 	return r.Task
 }
 

@@ -37,7 +37,8 @@ func (s *Store) Lead(_ context.Context, r dispatcher.Role, i dispatcher.Instance
 		return dispatcher.Term{}, fmt.Errorf("lead as %q: %w", r, dispatcher.ErrRejected)
 	}
 	if s.KeepUndo {
-		s.undo.add(change{at: s.now(), role: n, epoch: s.terms[n].current})
+		c := s.undo.add(s.now())
+		c.role, c.epoch = n, s.terms[n].current
 	}
 	s.terms[n].granted++
 	s.terms[n].current = s.terms[n].granted

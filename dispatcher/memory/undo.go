@@ -29,15 +29,19 @@ type undoLog struct {
 
 func (u *undoLog) changes() []change { return u.slots[u.head:] }
 
-func (u *undoLog) add(c change) {
-	for u.head < len(u.slots) && u.slots[u.head].at.Before(c.at.Add(-UndoSpan)) {
+// add appends a change of that moment, for the caller to fill in. A full log whose first half has expired is moved to
+// the front instead of growing, so that its size follows the span and not the run.
+func (u *undoLog) add(at time.Time) *change {
+	oldest := at.Add(-UndoSpan)
+	for u.head < len(u.slots) && u.slots[u.head].at.Before(oldest) {
 		u.head++
 	}
-	if u.head > len(u.slots)/2+64 {
+	if len(u.slots) == cap(u.slots) && u.head > len(u.slots)/2 {
 		u.slots = slices.Delete(u.slots, 0, u.head)
 		u.head = 0
 	}
-	u.slots = append(u.slots, c)
+	u.slots = append(u.slots, change{at: at})
+	return &u.slots[len(u.slots)-1]
 }
 
 // since returns the changes that were committed after a moment.

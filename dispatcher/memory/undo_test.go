@@ -189,8 +189,8 @@ func TestScanAsOf(t *testing.T) {
 func TestOnCommitTellsEachChangeOnce(t *testing.T) {
 	d := newDatabase(t)
 	var told []string
-	d.OnCommit = func(before, after dispatcher.Task) {
-		told = append(told, fmt.Sprintf("%s %q->%q", after.Spec.ID, before.Phase, after.Phase))
+	d.OnCommit = func(after *dispatcher.Task) {
+		told = append(told, fmt.Sprintf("%s %s version %d", after.Spec.ID, after.Phase, after.Version))
 	}
 	d.submit("a")
 	d.submit("a")
@@ -198,8 +198,8 @@ func TestOnCommitTellsEachChangeOnce(t *testing.T) {
 	d.advance(2 * time.Second)
 	d.succeed(d.claim())
 	d.equal("commits", told, []string{
-		`a ""->"pending"`, `late ""->"pending"`, `late "pending"->"failed"`,
-		`a "pending"->"running"`, `a "running"->"running"`, `a "running"->"running"`, `a "running"->"succeeded"`,
+		"a pending version 1", "late pending version 1", "late failed version 2",
+		"a running version 2", "a running version 3", "a running version 4", "a succeeded version 5",
 	})
 	if slices.Contains(told, "") {
 		t.Fatal("an empty commit")

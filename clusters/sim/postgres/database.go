@@ -23,7 +23,7 @@ type Config struct {
 	Clock    func() time.Time
 	Lag      clusters.Dist // age of what a standby shows
 	Stream   *rand.Rand    // decides the lag
-	// OnCommit is told of every row that a transaction wrote. May be nil.
+	// OnCommit is told of every row that a transaction wrote, and must not keep it. May be nil.
 	OnCommit func(t *dispatcher.Task)
 }
 
@@ -39,10 +39,7 @@ type Database struct {
 // New returns an empty database.
 func New(c Config) *Database {
 	d := &Database{Store: memory.New(c.Settings, c.Clock), config: c, lag: c.Lag, timeline: 1}
-	d.KeepUndo = true
-	if c.OnCommit != nil {
-		d.OnCommit = func(_, after dispatcher.Task) { c.OnCommit(&after) }
-	}
+	d.KeepUndo, d.OnCommit = true, c.OnCommit
 	return d
 }
 
