@@ -41,6 +41,9 @@ func withServer(run func() int) (int, error) {
 		defer func() { _ = own.Stop() }()
 		server = own.URL("postgres")
 	}
+	if template = os.Getenv(useTemplate); template != "" {
+		return run(), nil // a child of a test
+	}
 	template = newName()
 	if err := onServer(ctx, "CREATE DATABASE "+template); err != nil {
 		return 1, fmt.Errorf("the tests create databases on %s: %w", hidePassword(server), err)
@@ -111,7 +114,7 @@ func openAt(t testing.TB, url string, s dispatcher.Settings, adjust ...func(*pgx
 // between, because to create one takes as long as several cases.
 func opener(t *testing.T) func(*testing.T, dispatcher.Settings) (dispatcher.Store, dispatchertest.AdvanceClock) {
 	t.Helper()
-	shared := openAt(t, newDatabase(t), dispatchertest.DiffSettings())
+	shared := openAt(t, newDatabase(t), dispatchertest.DiffSettings(), plant)
 	return func(t *testing.T, s dispatcher.Settings) (dispatcher.Store, dispatchertest.AdvanceClock) {
 		t.Helper()
 		shared.run(t, "DELETE FROM tasks; DELETE FROM leadership; UPDATE squall_clock SET ahead = '0'")
