@@ -30,12 +30,14 @@ var mayImport = map[string][]string{
 	"dispatcher/dispatchertest": {"dispatcher"},
 	"dispatcher/planted":        {"dispatcher"},
 	"dispatcher/postgres":       {"dispatcher"},
+	"dispatcher/kube":           {"dispatcher"},
 	"checker/history":           {},
 	"checker/linearize":         {"checker/history"},
 	"checker":                   {"checker/history", "checker/linearize"},
 	"clusters":                  {"dispatcher", "checker/history"},
 	"clusters/sim/kernel":       {},
 	"clusters/sim":              {"clusters", "clusters/sim", "dispatcher", "checker/history"},
+	"clusters/local":            {"clusters", "clusters/local", "dispatcher", "checker/history"},
 	"faults":                    {"clusters", "dispatcher", "checker/history"},
 	"scenarios":                 {"faults", "clusters", "checker", "dispatcher"},
 	"reports":                   {"reports", "scenarios", "faults", "clusters", "checker", "dispatcher"},
@@ -43,11 +45,16 @@ var mayImport = map[string][]string{
 }
 
 // heavy are dependencies that would make the first verdict slow to compile, and our packages that bring them.
-var heavy = []string{"k8s.io/", "sigs.k8s.io/", "github.com/jackc/pgx", "github.com/chaos-mesh/", module + "/dispatcher/postgres"}
+var heavy = []string{"k8s.io/", "sigs.k8s.io/", "github.com/jackc/pgx", "github.com/chaos-mesh/", module + "/dispatcher/postgres",
+	module + "/dispatcher/kube", module + "/clusters/local"}
 
 // adapters are the packages that may have them, each its own: no package of the simulation, nor cmd/squall, imports one.
 var adapters = map[string][]string{
 	"dispatcher/postgres": {"github.com/jackc/pgx", module + "/dispatcher/postgres"},
+	"dispatcher/kube":     {"k8s.io/", module + "/dispatcher/kube"},
+	"clusters/local":      {"k8s.io/", module + "/clusters/local"},
+	// What runs in a workload needs no client of the API server.
+	"dispatcher/kube/environment": {},
 }
 
 // sequential are the packages whose code runs inside the simulation: their code may neither be concurrent nor ask the
@@ -128,6 +135,7 @@ func TestArchitectureChecksCanFail(t *testing.T) {
 		{"reversed arrow", "dispatcher", `import _ "github.com/squall-chaos/squall/clusters"`},
 		{"reports imported", "scenarios", `import _ "github.com/squall-chaos/squall/reports"`},
 		{"heavy dependency", "faults", `import _ "k8s.io/api/core/v1"`},
+		{"heavy dependency of a worker", "dispatcher/kube/environment", `import _ "k8s.io/api/core/v1"`},
 		{"heavy dependency of an adapter's neighbour", "dispatcher", `import _ "github.com/jackc/pgx/v5"`},
 		{"heavy dependency of another adapter", "dispatcher/postgres", `import _ "k8s.io/api/core/v1"`},
 		{"adapter in the command line", "cmd/squall", `import _ "github.com/squall-chaos/squall/dispatcher/postgres"`},
@@ -148,8 +156,8 @@ func TestArchitectureChecksCanFail(t *testing.T) {
 }
 
 func checkImports(s source) []string {
-	allowed, ok := allowedFor(s.pkg)
-	if !ok {
+	allowed := lineFor(mayImport, s.pkg)
+	if allowed == nil {
 		return []string{fmt.Sprintf("package %s has no place in the floor plan: add it to mayImport", s.pkg)}
 	}
 	var problems []string
@@ -161,7 +169,7 @@ func checkImports(s source) []string {
 				problems = append(problems, fmt.Sprintf("%s: %s may not import %s", where, s.pkg, own))
 			}
 			for _, h := range heavy {
-				if strings.HasPrefix(name, h) && !slices.Contains(adapters[s.pkg], h) {
+				if strings.HasPrefix(name, h) && !slices.Contains(lineFor(adapters, s.pkg), h) {
 					problems = append(problems, fmt.Sprintf("%s: %s may not import %s: it slows the first verdict", where, s.pkg, name))
 				}
 			}
@@ -170,14 +178,14 @@ func checkImports(s source) []string {
 	return problems
 }
 
-// allowedFor finds the plan's line for a package: its own, or that of the nearest package above.
-func allowedFor(pkg string) ([]string, bool) {
+// lineFor finds a plan's line for a package: its own, or that of the nearest package above.
+func lineFor(plan map[string][]string, pkg string) []string {
 	for p := pkg; p != "."; p = path.Dir(p) {
-		if allowed, ok := mayImport[p]; ok {
-			return allowed, true
+		if line, ok := plan[p]; ok {
+			return line
 		}
 	}
-	return nil, false
+	return nil
 }
 
 func within(pkg string, roots []string) bool {
