@@ -46,7 +46,7 @@ func (l *lossy) waits(call func()) (end func()) {
 			l.Fatal("it did not wait")
 		default:
 			l.ok(l.other.pool.QueryRow(l.ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity
-				WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting))
+				WHERE application_name = current_setting('application_name') AND wait_event_type = 'Lock')`).Scan(&waiting))
 		}
 	}
 	return func() { <-done }

@@ -59,7 +59,7 @@ func TestNobodyListens(t *testing.T) {
 
 func TestCallerHasGivenUpBefore(t *testing.T) {
 	t.Parallel()
-	store := openAt(t, newDatabase(t), dispatchertest.DiffSettings())
+	store := openAt(t, newTables(t), dispatchertest.DiffSettings())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := store.Submit(ctx, dispatcher.Spec{ID: "a"})

@@ -25,7 +25,7 @@ type lossy struct {
 func newLossy(t *testing.T) *lossy {
 	t.Helper()
 	l := &lossy{T: t, ctx: t.Context(), wire: &wire{edit: planted()}}
-	url := newDatabase(t)
+	url := newTables(t)
 	l.store = openAt(t, url, dispatchertest.DiffSettings(), l.wire.install)
 	l.other = openAt(t, url, dispatchertest.DiffSettings())
 	l.empty()
@@ -91,8 +91,7 @@ func (l *lossy) lost(how loss, call func() error) {
 	l.equal("unknown", dispatcher.Unknown(err), want == dispatcher.ErrUnknown)
 	for held := true; held; {
 		l.ok(l.other.pool.QueryRow(l.ctx, `SELECT EXISTS (SELECT FROM pg_locks
-			WHERE pid <> pg_backend_pid() AND relation IN ('tasks'::regclass, 'leadership'::regclass)
-				AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&held))
+			WHERE pid <> pg_backend_pid() AND relation IN ('tasks'::regclass, 'leadership'::regclass))`).Scan(&held))
 	}
 }
 

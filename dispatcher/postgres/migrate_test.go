@@ -1,11 +1,9 @@
 package postgres
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"sync"
 	"testing"
 
@@ -14,29 +12,6 @@ import (
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/dispatchertest"
 )
-
-// newSchema returns the URL of a schema without tables in a new database: the store needs nothing outside of its own.
-func newSchema(t *testing.T) string {
-	t.Helper()
-	name := newName()
-	if err := onServer(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := onServer(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
-			t.Error(err)
-		}
-	})
-	url := at(server, name)
-	execute(t, url, "CREATE SCHEMA squall")
-	if !strings.Contains(url, "://") {
-		return url + " search_path=squall"
-	}
-	if strings.Contains(url, "?") {
-		return url + "&search_path=squall"
-	}
-	return url + "?search_path=squall"
-}
 
 func execute(t *testing.T, url, statements string) {
 	t.Helper()
@@ -77,7 +52,7 @@ func TestMigrate(t *testing.T) {
 
 func TestDatabaseAheadOfTheProgramIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	url := newDatabase(t)
+	url := newTables(t)
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		t.Fatal(err)

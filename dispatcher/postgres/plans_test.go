@@ -14,7 +14,7 @@ import (
 // done with, without knowing the arguments: as it does from the sixth time on.
 func TestEveryStatementHasItsIndex(t *testing.T) {
 	t.Parallel()
-	store := openAt(t, newDatabase(t), dispatchertest.DiffSettings())
+	store := openAt(t, newTables(t), dispatchertest.DiffSettings())
 	store.run(t, manyTasks)
 	store.run(t, "ANALYZE")
 	for name, statement := range map[string]string{

@@ -34,10 +34,7 @@ var defects = []defect{
 }
 
 // What a child needs to know.
-const (
-	plantFrom, plantTo = "SQUALL_TEST_PLANT_FROM", "SQUALL_TEST_PLANT_TO"
-	useTemplate        = "SQUALL_TEST_TEMPLATE"
-)
+const plantFrom, plantTo = "SQUALL_TEST_PLANT_FROM", "SQUALL_TEST_PLANT_TO"
 
 func TestEachPlantedDefectIsCaught(t *testing.T) {
 	t.Parallel()
@@ -46,7 +43,7 @@ func TestEachPlantedDefectIsCaught(t *testing.T) {
 			t.Parallel()
 			only := "^" + strings.ReplaceAll(regexp.QuoteMeta(d.caught), "/", "$/^") + "$"
 			child := exec.Command(os.Args[0], "-test.run", only)
-			child.Env = append(os.Environ(), "DATABASE_URL="+server, useTemplate+"="+template, plantFrom+"="+d.from, plantTo+"="+d.to)
+			child.Env = append(os.Environ(), "DATABASE_URL="+server, plantFrom+"="+d.from, plantTo+"="+d.to)
 			output, err := child.CombinedOutput()
 			if err == nil {
 				t.Fatalf("the case passed:\n%s", output)

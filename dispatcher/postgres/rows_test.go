@@ -14,7 +14,7 @@ import (
 // TestEverySpecFieldIsStored fails when a field is added to Spec or Work and not to the table.
 func TestEverySpecFieldIsStored(t *testing.T) {
 	t.Parallel()
-	store := openAt(t, newDatabase(t), dispatchertest.DiffSettings())
+	store := openAt(t, newTables(t), dispatchertest.DiffSettings())
 	spec := dispatcher.Spec{ID: "a"}
 	fill(t, reflect.ValueOf(&spec).Elem())
 	stored := submit(t, store, spec)
@@ -56,7 +56,7 @@ func submit(t testing.TB, s *Store, spec dispatcher.Spec) dispatcher.Task {
 // TestUnstorableDataIsRejected: Postgres' text has no NUL, and is valid UTF-8.
 func TestUnstorableDataIsRejected(t *testing.T) {
 	t.Parallel()
-	store := openAt(t, newDatabase(t), dispatchertest.DiffSettings())
+	store := openAt(t, newTables(t), dispatchertest.DiffSettings())
 	for _, id := range []dispatcher.TaskID{"a\x00b", "a\xff"} {
 		if _, err := store.Submit(t.Context(), dispatcher.Spec{ID: id}); !errors.Is(err, dispatcher.ErrRejected) {
 			t.Errorf("%q: %v", id, err)

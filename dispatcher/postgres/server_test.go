@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/squall-chaos/squall/dispatcher"
@@ -18,9 +17,12 @@ import (
 	"github.com/squall-chaos/squall/dispatcher/postgres/throwaway"
 )
 
-// server is the one that all tests share: that of DATABASE_URL, whose user must be allowed to create databases, or one of our own.
-// template is a database with the tables and nothing in them.
-var server, template string
+// server is the one that all tests share: that of DATABASE_URL, whose user must be allowed to create schemas, or one of our own.
+// admin makes and removes the schemas, one for each test.
+var (
+	server string
+	admin  *pgxpool.Pool
+)
 
 func TestMain(m *testing.M) {
 	status, err := withServer(m.Run)
@@ -41,63 +43,48 @@ func withServer(run func() int) (int, error) {
 		defer func() { _ = own.Stop() }()
 		server = own.URL("postgres")
 	}
-	if template = os.Getenv(useTemplate); template != "" {
-		return run(), nil // a child of a test
+	var err error
+	if admin, err = pgxpool.New(ctx, server); err != nil {
+		return 1, fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	template = newName()
-	if err := onServer(ctx, "CREATE DATABASE "+template); err != nil {
-		return 1, fmt.Errorf("the tests create databases on %s: %w", hidePassword(server), err)
+	defer admin.Close()
+	if err := admin.Ping(ctx); err != nil {
+		return 1, fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	if err := Migrate(ctx, at(server, template)); err != nil {
-		return 1, err
-	}
-	status := run()
-	return status, onServer(ctx, "DROP DATABASE "+template)
+	return run(), nil
 }
 
-func newName() string { return "squall_test_" + strings.ToLower(rand.Text()) }
-
-// at is the server's other database of that name.
-func at(server, database string) string {
-	u, err := url.Parse(server)
-	if err != nil || u.Scheme == "" {
-		return server + " dbname=" + database // libpq's other form
-	}
-	u.Path = "/" + database
-	return u.String()
-}
-
-func hidePassword(server string) string {
-	if u, err := url.Parse(server); err == nil {
-		return u.Redacted()
-	}
-	return "DATABASE_URL"
-}
-
-// onServer runs a statement outside of any test's database.
-func onServer(ctx context.Context, statement string) error {
-	conn, err := pgx.Connect(ctx, server)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	_, err = conn.Exec(ctx, statement)
-	return err
-}
-
-// newDatabase returns the URL of an empty database with the tables, which is gone when the test is over.
-func newDatabase(t testing.TB) string {
+// newSchema returns the URL of a schema without tables, which is gone when the test is over.
+func newSchema(t testing.TB) string {
 	t.Helper()
-	name := newName()
-	if err := onServer(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+	name := "squall_test_" + strings.ToLower(rand.Text())
+	if _, err := admin.Exec(t.Context(), "CREATE SCHEMA "+name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := onServer(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if _, err := admin.Exec(context.Background(), "SET client_min_messages = warning; DROP SCHEMA "+name+" CASCADE"); err != nil {
 			t.Error(err)
 		}
 	})
-	return at(server, name)
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme == "" { // libpq's other form
+		return server + " search_path=" + name + " application_name=" + name
+	}
+	query := u.Query()
+	query.Set("search_path", name)
+	query.Set("application_name", name) // by which a test knows its own sessions
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// newTables returns the URL of a schema with empty tables.
+func newTables(t testing.TB) string {
+	t.Helper()
+	url := newSchema(t)
+	if err := Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	return url
 }
 
 func openAt(t testing.TB, url string, s dispatcher.Settings, adjust ...func(*pgxpool.Config)) *Store {
@@ -110,11 +97,11 @@ func openAt(t testing.TB, url string, s dispatcher.Settings, adjust ...func(*pgx
 	return store
 }
 
-// opener returns what opens stores for the cases of one test, which run one after the other: on one database, emptied in
-// between, because to create one takes as long as several cases.
+// opener returns what opens stores for the cases of one test, which run one after the other: on the same tables, emptied in
+// between, because to create them takes as long as several cases.
 func opener(t *testing.T) func(*testing.T, dispatcher.Settings) (dispatcher.Store, dispatchertest.AdvanceClock) {
 	t.Helper()
-	shared := openAt(t, newDatabase(t), dispatchertest.DiffSettings(), plant)
+	shared := openAt(t, newTables(t), dispatchertest.DiffSettings(), plant)
 	return func(t *testing.T, s dispatcher.Settings) (dispatcher.Store, dispatchertest.AdvanceClock) {
 		t.Helper()
 		shared.run(t, "DELETE FROM tasks; DELETE FROM leadership; UPDATE squall_clock SET ahead = '0'")
