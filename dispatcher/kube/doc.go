@@ -5,14 +5,16 @@
 //
 // client-go sends a request again by itself: any verb, POST too, on 429 and on 5xx with a Retry-After header, and a GET after a
 // lost connection, ten times by default (k8s.io/client-go/rest, with_retry.go). Behind a proxy that answers so after the server
-// acted, that is a second create that nobody decided on. Here every request is sent once (send.go); whoever loops decides
-// about the next one.
+// acted, that is a second create that nobody decided on. Here every request is sent once, and no redirection is followed (send.go);
+// whoever loops decides about the next one. What remains is what net/http sends again on a new connection: a request of
+// which nothing was written, one that the server provably left alone (HTTP/2 REFUSED_STREAM, GOAWAY), and a GET.
 //
 // # What an error means
 //
 //	what happened                                               error
 //	no connection came about                                    ErrUnavailable
-//	401; 403 of the authorizer; the namespace is terminating    ErrUnavailable: the caller is refused, not the object
+//	401; a create that the authorizer forbids, or for which
+//	the namespace is terminating                                ErrUnavailable: the caller is refused, not the object
 //	404, 409 AlreadyExists, 409 Conflict, 410                   ErrNotFound, ErrExists, ErrConflict, ErrExpired
 //	422 because of another UID                                  ErrConflict
 //	429, 403 of a spent quota, 409 on the quota's own object    ErrThrottled

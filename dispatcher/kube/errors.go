@@ -71,8 +71,9 @@ func forbidden(s metav1.Status) error {
 	case s.Details == nil || s.Details.Name == "",
 		caused(s, func(c metav1.StatusCause) bool { return c.Type == corev1.NamespaceTerminatingCause }):
 		return dispatcher.ErrUnavailable
-	case strings.Contains(s.Message, "exceeded quota"):
-		// Nothing but the text tells (apiserver/pkg/admission/plugin/resourcequota/controller.go, checkRequest).
+	case strings.Contains(s.Message, "exceeded quota"), strings.Contains(s.Message, "status unknown for quota"):
+		// Nothing but the text tells (apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest). The second is a quota
+		// whose use has not been counted yet.
 		return dispatcher.ErrThrottled
 	}
 	return dispatcher.ErrRejected

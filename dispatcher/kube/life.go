@@ -9,10 +9,11 @@ import (
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
-// The reasons of a status that say more than its phase.
+// The reasons of a status, of a Pod or of its container, that say more than its phase.
 const (
 	reasonDeadline      = "DeadlineExceeded"       // pkg/kubelet/active_deadline.go
 	reasonUnknownStatus = "ContainerStatusUnknown" // pkg/kubelet/container, ContainerReasonStatusUnknown
+	reasonOOM           = "OOMKilled"              // an exit by SIGKILL that is the work's own doing
 )
 
 // The exit codes of a container that a signal of the kubelet ended.
@@ -75,9 +76,6 @@ func cutShort(p *corev1.Pod, end *corev1.ContainerStateTerminated, deletedAt tim
 	}
 	return p.Status.Reason != reasonDeadline && (end.ExitCode == exitTerm || end.ExitCode == exitKill) && end.Reason != reasonOOM
 }
-
-// reasonOOM is an exit by SIGKILL that is the work's own doing.
-const reasonOOM = "OOMKilled"
 
 // disrupted tells that something other than the work ended the Pod: the condition is set by evictions, taints, pod garbage
 // collection and preemption; the kubelet's own evictions and node shutdown set the reason as well

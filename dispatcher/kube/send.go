@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
 
@@ -24,6 +25,7 @@ func connect(config *rest.Config) (pods, leases rest.Interface, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect to the API server: %w", err)
 	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // it would send again
 	p, err := core.NewForConfigAndClient(c, client)
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect to the API server: %w", err)

@@ -66,7 +66,7 @@ func TestEveryRequestIsSentOnce(t *testing.T) {
 		{"not the API server's 404", plain(404), dispatcher.ErrUnknown},
 		{"not the API server's 409", plain(409), dispatcher.ErrUnknown},
 		{"not the API server's 403", plain(403), dispatcher.ErrUnknown},
-		{"redirected nowhere", plain(304), dispatcher.ErrUnknown},
+		{"redirected", plain(307, "Location", "/elsewhere"), dispatcher.ErrUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, call := range calls {
@@ -136,6 +136,7 @@ func TestRefusalsOfTheAPIServer(t *testing.T) {
 		{"token too old", refuses(410, metav1.StatusReasonExpired, "", metav1.StatusDetails{}), dispatcher.ErrExpired},
 		{"busy", refuses(429, metav1.StatusReasonTooManyRequests, "", metav1.StatusDetails{}), dispatcher.ErrThrottled},
 		{"quota spent", refuses(403, metav1.StatusReasonForbidden, `pods "task-a" is forbidden: exceeded quota: q`, object), dispatcher.ErrThrottled},
+		{"quota not counted", refuses(403, metav1.StatusReasonForbidden, `pods "task-a" is forbidden: status unknown for quota: q`, object), dispatcher.ErrThrottled},
 		{"policy", refuses(403, metav1.StatusReasonForbidden, `pods "task-a" is forbidden: violates PodSecurity`, object), dispatcher.ErrRejected},
 		{"not allowed", refuses(403, metav1.StatusReasonForbidden, `pods is forbidden: User "x" cannot create`, metav1.StatusDetails{Kind: "pods"}), dispatcher.ErrUnavailable},
 		{"not known", refuses(401, metav1.StatusReasonUnauthorized, "", metav1.StatusDetails{}), dispatcher.ErrUnavailable},
