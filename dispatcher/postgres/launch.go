@@ -9,7 +9,7 @@ import (
 
 const launched = `
 UPDATE tasks t SET version = t.version + 1, activity = 'launched', workload = @workload
-WHERE t.id = @id AND t.token = @token AND t.token > 0 AND @workload <> '' AND t.phase = 'running' AND t.workload = '' AND ` + leads + returning
+WHERE t.id = @id AND t.token = @token AND @workload <> '' AND t.phase = 'running' AND t.workload = '' AND ` + leads + returning
 
 // Launched implements dispatcher.Claims. It is conditional on the token and the object, not on the version, see package
 // memory.
