@@ -105,7 +105,9 @@ var fateCases = []fateCase{
 
 // TestFatesOfACall is the three events of a call and a fault at each of them. For the database the source is the
 // manual of Postgres, appendix Error Codes, class 08: 08001, the connection could not be established, means that
-// nothing happened; 08006, it broke, and 08007, transaction resolution unknown, leave it open.
+// nothing happened; 08006, it broke, and 08007, transaction resolution unknown, leave it open. For the API server it is
+// kubernetes.io/docs/reference/using-api/api-concepts and cluster-administration/flow-control (429, and requests that wait in
+// a queue), and RFC 9110, section 9.2.2: after a broken connection a client cannot know whether a POST was processed.
 func TestFatesOfACall(t *testing.T) {
 	for _, c := range fateCases {
 		t.Run(c.name, func(t *testing.T) {

@@ -164,6 +164,8 @@ func TestEvictPod(t *testing.T) {
 	}
 }
 
+// kubernetes.io/docs/concepts/overview/working-with-objects/finalizers (an operator who removes them by hand) and
+// pod-lifecycle, forced deletion: the object is gone at once; a kubelet that sees it stops the container, one that is cut off does not.
 func TestRemovePod(t *testing.T) {
 	for _, terminating := range []bool{false, true} {
 		w := newWorld(t, pool("od", clusters.OnDemand, 1, 10))
@@ -191,6 +193,8 @@ func TestRemovePod(t *testing.T) {
 	}
 }
 
+// kubernetes.io/docs/concepts/configuration/manage-resources-containers (OOM kill) and pod-lifecycle, container states: the
+// process is gone with exit code 137, and the pod has Failed.
 func TestKillContainer(t *testing.T) {
 	w := newWorld(t, pool("od", clusters.OnDemand, 1, 10))
 	w.create("a")

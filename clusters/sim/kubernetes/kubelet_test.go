@@ -275,6 +275,7 @@ func TestKubeletThatIsCutOff(t *testing.T) {
 	})
 }
 
+// kubernetes.io/docs/concepts/architecture (kubelet): containers need no control plane to go on running; controllers and reports do.
 func TestOutageStopsTheControlPlaneOnly(t *testing.T) {
 	w := newWorld(t, pool("od", clusters.OnDemand, 2, 10))
 	w.create("a", deadline(time.Minute))

@@ -40,6 +40,7 @@ func TestSilentNodeBecomesNotReady(t *testing.T) {
 	}
 }
 
+// kubernetes.io/docs/concepts/architecture/nodes, heartbeats: a node is Ready for as long as it renews within node-monitor-grace-period.
 func TestShortSilenceIsForgiven(t *testing.T) {
 	w := newWorld(t, pool("od", clusters.OnDemand, 3, 10))
 	for range 20 {
@@ -130,6 +131,8 @@ func TestEvictionFromAnUnreachableNode(t *testing.T) {
 	}
 }
 
+// kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, tolerationSeconds: a taint that is removed before the
+// time is over evicts nobody.
 func TestReturnBeforeTheEvictionCancelsIt(t *testing.T) {
 	w := newWorld(t, pool("od", clusters.OnDemand, 3, 10))
 	w.create("a")

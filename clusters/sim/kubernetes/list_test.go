@@ -123,6 +123,7 @@ func TestStaleLists(t *testing.T) {
 	}
 }
 
+// api-concepts, resource versions: one watch cache follows one log, so what it shows may be old, but never older than before.
 func TestCacheNeverGoesBack(t *testing.T) {
 	p := steady
 	p.CacheLag = clusters.Uniform(0, time.Minute)

@@ -71,6 +71,7 @@ func TestPodsSpreadOverNodes(t *testing.T) {
 	}
 }
 
+// kubernetes.io/docs/concepts/scheduling-eviction/kube-scheduler: a pod without a node is Pending until the scheduler has bound it.
 func TestSchedulingTakesItsTime(t *testing.T) {
 	w := newWorld(t, pool("od", clusters.OnDemand, 1, 10))
 	w.create("a")
@@ -105,6 +106,7 @@ func TestWaitingPodsGetFreedPlaces(t *testing.T) {
 	}
 }
 
+// kubernetes.io/docs/concepts/scheduling-eviction/kube-scheduler: a pod that cannot be placed stays unscheduled until it can.
 func TestHoldScheduling(t *testing.T) {
 	w := newWorld(t, clusters.NodeGroup{Name: "od", Count: 1, Max: 5, Pods: 10})
 	w.s.HoldScheduling(true)

@@ -48,6 +48,7 @@ func TestWatchShowsEveryChange(t *testing.T) {
 	}
 }
 
+// api-concepts, efficient detection of changes: a watch is told of changes after they happened; nothing bounds by how much.
 func TestWatchLags(t *testing.T) {
 	w := newWorld(t)
 	w.s.SetCacheLag(clusters.Fixed(10 * time.Second))

@@ -197,3 +197,46 @@ func TestStandbyFollowsTheFailover(t *testing.T) {
 		t.Errorf("shows %q", got)
 	}
 }
+
+// The manual, SELECT, section The Locking Clause: with SKIP LOCKED "any selected rows that cannot be immediately locked are
+// skipped", so that claims at one instant share the rows out instead of waiting for each other or taking one twice.
+func TestClaimsAtOneInstantAreDisjoint(t *testing.T) {
+	b := newBench(t, clusters.Dist{})
+	for _, id := range []dispatcher.TaskID{"d", "e", "f", "g"} {
+		b.must(b.Submit(ctx, dispatcher.Spec{ID: id}))
+	}
+	for _, task := range b.tasks {
+		b.must(b.Launched(ctx, b.term, task.Ref(), "u"))
+	}
+	granted := map[dispatcher.TaskID]dispatcher.Token{}
+	for range 2 {
+		tasks, err := b.Claim(ctx, b.term, 2)
+		if err != nil || len(tasks) != 2 {
+			t.Fatal(tasks, err)
+		}
+		for _, task := range tasks {
+			b.must(b.Launched(ctx, b.term, task.Ref(), "u"))
+			if token, twice := granted[task.Spec.ID]; twice {
+				t.Errorf("%s was granted twice, under tokens %d and %d", task.Spec.ID, token, task.Attempt.Token)
+			}
+			granted[task.Spec.ID] = task.Attempt.Token
+		}
+	}
+}
+
+// The manual, chapter Concurrency Control, section Transaction Isolation, and tutorial, Transactions: what a transaction did is seen
+// whole once it committed, and not at all if it did not. A method is one transaction: a refused one leaves no trace.
+func TestRefusedMethodLeavesNoTrace(t *testing.T) {
+	b := newBench(t, clusters.Dist{})
+	before, commits := b.must(b.Read(ctx, "a")), len(b.seen)
+	stale := b.term
+	if _, err := b.Lead(ctx, dispatcher.RoleDispatcher, "y/1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Launched(ctx, stale, b.tasks[0].Ref(), "u"); !errors.Is(err, dispatcher.ErrFenced) {
+		t.Errorf("got %v", err)
+	}
+	if after := b.must(b.Read(ctx, "a")); after != before || len(b.seen) != commits {
+		t.Errorf("the row is %+v, was %+v, after %d further commits", after, before, len(b.seen)-commits)
+	}
+}
