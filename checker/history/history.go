@@ -76,6 +76,7 @@ const (
 	Rejected
 	Expired
 	Internal // an error that fits no other code
+	Reset    // the connection broke before a reply
 )
 
 // Phase is a task's phase, in the order of its life.

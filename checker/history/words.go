@@ -19,7 +19,7 @@ var (
 	codeWords = []string{
 		Timeout: "timeout", Unavailable: "unavailable", NotFound: "not-found", Exists: "exists", Conflict: "conflict",
 		Fenced: "fenced", Refused: "refused", Throttled: "throttled", Rejected: "rejected", Expired: "expired",
-		Internal: "internal",
+		Internal: "internal", Reset: "connection-lost",
 	}
 
 	phaseWords = []string{

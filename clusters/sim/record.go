@@ -262,6 +262,7 @@ var codes = []struct {
 	{dispatcher.ErrThrottled, history.Throttled},
 	{dispatcher.ErrRejected, history.Rejected},
 	{dispatcher.ErrExpired, history.Expired},
+	{errReset, history.Reset}, // before ErrUnknown, which it is too
 	{dispatcher.ErrUnknown, history.Timeout},
 }
 
@@ -274,7 +275,7 @@ func outcomeOf(err error) (history.Outcome, history.Code) {
 		if !errors.Is(err, c.err) {
 			continue
 		}
-		if c.code == history.Timeout {
+		if dispatcher.Unknown(c.err) {
 			return history.Unknown, c.code
 		}
 		return history.Fail, c.code
