@@ -34,7 +34,8 @@ left-out:
 		echo "left out: the store on a real Postgres; get it with: apt-get install postgresql, or set DATABASE_URL"
 
 bench: ## the figures of ARCHITECTURE.md
-	go test -run '^$$' -bench . -benchmem ./clusters/... ./checker/... ./cmd/squall
+	go test -run '^$$' -bench . -benchmem -cpu 1 ./clusters/sim/... ./checker/...
+	go test -run '^$$' -bench . -benchmem -cpu 1,2 ./cmd/squall
 
 swarm: $(SQUALL) ## the reference under 20,000 seeds of the swarm plan
 	@$(SQUALL) run swarm-standard swarm-b0 --seeds 10000 $(ARGS)

@@ -136,17 +136,24 @@ func benchmarkCheck(b *testing.B, o checker.Options) {
 		b.Run(fmt.Sprintf("operations=%d", n), func(b *testing.B) {
 			h := large(b, n)
 			var report checker.Report
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			b.ReportAllocs()
 			b.ResetTimer()
 			for range b.N {
 				report = checker.Check(h, o)
 			}
 			b.StopTimer()
+			runtime.ReadMemStats(&after)
 			if report.Verdict != checker.Valid {
 				b.Fatalf("verdict is %s: %+v", report.Verdict, report.First())
 			}
 			items := float64(len(h.Operations) + len(h.Events))
 			b.ReportMetric(items, "items")
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/check")
+			// An upper bound: the history, and all that one check allocates.
+			allocated := float64(after.TotalAlloc-before.TotalAlloc) / float64(b.N)
+			b.ReportMetric((float64(before.HeapAlloc)+allocated)/1e6, "MB-peak")
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/items, "ns/item")
 		})
 	}

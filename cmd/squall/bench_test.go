@@ -39,6 +39,8 @@ func (c counting) Recycle() {
 func BenchmarkStandard(b *testing.B) {
 	s := standard(b)
 	var events atomic.Uint64
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	b.ReportAllocs()
 	b.ResetTimer()
 	t := scenarios.Seeds(context.Background(), s, scenarios.Many{From: 1, Count: b.N, Workers: runtime.GOMAXPROCS(0), Forget: true,
@@ -50,6 +52,7 @@ func BenchmarkStandard(b *testing.B) {
 			return counting{w.(simWorld), &events}, nil
 		}}})
 	b.StopTimer()
+	runtime.ReadMemStats(&after)
 	if len(t.Failed) > 0 {
 		b.Fatal(t.Failed[0])
 	}
@@ -57,5 +60,6 @@ func BenchmarkStandard(b *testing.B) {
 	b.ReportMetric(t.Virtual.Seconds()/seconds, "x-realtime")
 	b.ReportMetric(float64(events.Load())/seconds, "events/s")
 	b.ReportMetric(float64(events.Load())/float64(b.N), "events/run")
+	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(events.Load()), "allocs/event")
 	b.ReportMetric(float64(t.Seeds)/seconds, "seeds/s")
 }
