@@ -38,8 +38,38 @@ func cause(err error) error {
 	return err
 }
 
-// writeFile writes a file whole or not at all.
+// writeFile writes a file whole or not at all. A link stays, and the file that it names is written; what is no file, a pipe
+// or a device, is written in place: to rename something over it would take it away.
 func writeFile(path string, write func(*os.File) error) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
+			return writeInPlace(path, write)
+		}
+		return replaceFile(target, write)
+	}
+	if _, err := os.Lstat(path); err == nil { // a link to nothing yet
+		return writeInPlace(path, write)
+	}
+	return replaceFile(path, write)
+}
+
+func writeInPlace(path string, write func(*os.File) error) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, cause(err))
+	}
+	err = write(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, cause(err))
+	}
+	return nil
+}
+
+// replaceFile writes a file under another name, which it gives up for its own once it is whole.
+func replaceFile(path string, write func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))

@@ -53,8 +53,11 @@ func checkFile(path string) error {
 	if path == "" {
 		return nil
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
 		return usage("-o: %s is a directory", path)
+	case err == nil && !info.Mode().IsRegular():
+		return nil // a pipe or a device: whether it can be written shows when it is, and files beside it need not be
 	}
 	if err := writable(filepath.Dir(path)); err != nil {
 		return usage("-o: %w", err)
