@@ -59,6 +59,31 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
+// TestLibraryUnderTheSeedsOfChaos runs what `squall chaos` runs: as many seeds as the scenario asks for, from the first. More
+// seeds, as above, would hide a scenario that naive fails only now and then.
+func TestLibraryUnderTheSeedsOfChaos(t *testing.T) {
+	for _, s := range scenarios.Library() {
+		if s.Swarm != "" && testing.Short() {
+			continue // twenty seeds of a swarm take long under the race detector
+		}
+		for _, system := range []string{"reference", "naive"} {
+			if s.Expect.Of(system) == nil || s.Swarm != "" && system == "reference" { // how long the swarm runs is the caller's
+				continue
+			}
+			t.Run(s.Name+"/"+system, func(t *testing.T) {
+				under, _ := planted.Lookup(system)
+				tally := scenarios.Seeds(context.Background(), s, many(under, max(s.Seeds, 1)))
+				for _, err := range tally.Failed {
+					t.Error(err)
+				}
+				for _, problem := range tally.Unmet {
+					t.Error(problem)
+				}
+			})
+		}
+	}
+}
+
 // TestPlantedDefectsAreFound shows that the checkers can see: each defect, alone, within its number of seeds.
 func TestPlantedDefectsAreFound(t *testing.T) {
 	for _, d := range planted.Defects() {
