@@ -27,7 +27,7 @@ type banner struct {
 	Message    string
 	Tolerated  bool
 	Others     string // what else was violated
-	Expected   string // whether that was to be expected
+	Notes      string // whether that was to be expected, and whether it is all
 	Scenario   string
 	Dispatcher string
 	About      string
@@ -41,7 +41,7 @@ type fact struct{ Name, Value string }
 
 func (r *Run) banner() banner {
 	m := r.record().Meta
-	b := banner{Look: banners[r.Verdict()], Scenario: m.Scenario, Dispatcher: m.Dispatcher, About: r.About, Replay: r.Replay()}
+	b := banner{Look: r.look(), Notes: r.notes(), Scenario: m.Scenario, Dispatcher: m.Dispatcher, About: r.About, Replay: r.Replay()}
 	if r.Bundle != "" {
 		b.Rerun = r.Rerun()
 	}
@@ -52,15 +52,39 @@ func (r *Run) banner() banner {
 		}
 		b.Others = otherViolations(r.Report, v.Invariant)
 	}
-	if r.Expected == Invalid {
-		b.Expected = "This dispatcher is expected to fail the scenario."
-	}
 	b.Facts = []fact{{"Dispatcher", m.Dispatcher}, {"World", m.World}, {"Seed", seed(m.Seed)},
 		{"Virtual time", seconds(r.Virtual)}, {"Wall time", seconds(r.Wall)}, {"Squall", m.Version}}
 	if m.TraceHash != 0 {
 		b.Facts = append(b.Facts, fact{"Trace hash", hash(m.TraceHash)})
 	}
 	return b
+}
+
+// look is that of the verdict; but where that alone would mislead, of what it is worth.
+func (r *Run) look() look {
+	switch v := r.Verdict(); {
+	case v == Valid && len(r.Unmet) > 0:
+		return look{"Not as expected", "✗", "bad"}
+	case v == Unknown && r.Interrupted:
+		return look{"Interrupted", "?", "warn"}
+	default:
+		return banners[v]
+	}
+}
+
+// notes say what the verdict does not.
+func (r *Run) notes() string {
+	var notes []string
+	if r.Interrupted {
+		notes = append(notes, "Interrupted: judged until "+seconds(r.Virtual)+".")
+	}
+	if r.Expected == Invalid {
+		notes = append(notes, "This dispatcher is expected to fail the scenario.")
+	}
+	if len(r.Unmet) > 0 {
+		notes = append(notes, "Not as expected: "+strings.Join(r.Unmet, "; ")+".")
+	}
+	return strings.Join(notes, " ")
 }
 
 // otherViolations counts what was violated besides the first.

@@ -126,6 +126,7 @@ func assemble(path string, files map[string][]byte) (*Run, error) {
 // restore gives a run back what its verdict file says.
 func (v verdictFile) restore(r *Run) {
 	r.Tolerated, r.About, r.Expected = v.Tolerated, v.About, v.Expected
+	r.Unmet, r.Interrupted = v.Unmet, v.Interrupted
 	r.Virtual, r.Wall = time.Duration(v.Virtual*float64(time.Second)), time.Duration(v.Wall*float64(time.Second))
 	r.Report = checker.Report{Violations: v.Violations, Invariants: v.Invariants, Verdict: v.Judged}
 	switch v.Verdict {

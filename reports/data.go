@@ -34,34 +34,44 @@ type download struct {
 }
 
 // verdictFile is verdict.json: the truth for machines, whatever exit code a wrapper hides.
+//
+// verdict is the run's own: valid, invalid, unknown or broken. exit_code is what the process that made the run exits with:
+// the verdict's, but 1 when the verdict is valid and an expectation is unmet, and 130 when the run was interrupted.
+// as_expected tells whether everything came out as the scenario says (where it says nothing, valid is wanted), and unmet
+// lists what did not. interrupted: the run was stopped at virtual_seconds, and judged as far as it came; it is never valid.
 type verdictFile struct {
-	Verdict    Verdict                   `json:"verdict"`
-	ExitCode   int                       `json:"exit_code"`
-	Scenario   string                    `json:"scenario"`
-	Dispatcher string                    `json:"dispatcher"`
-	World      string                    `json:"world"`
-	Seed       uint64                    `json:"seed"`
-	Version    string                    `json:"version"`
-	TraceHash  string                    `json:"trace_hash"`
-	Virtual    float64                   `json:"virtual_seconds"`
-	Wall       float64                   `json:"wall_seconds"`
-	About      string                    `json:"about,omitempty"`
-	Expected   Verdict                   `json:"expected,omitempty"`
-	Judged     checker.Verdict           `json:"report_verdict"` // by the checker, whatever the scenario tolerates
-	Story      string                    `json:"story"`
-	Replay     string                    `json:"replay"`
-	Tolerated  []string                  `json:"tolerated"`
-	Violations []checker.Violation       `json:"violations"`
-	Invariants []checker.InvariantResult `json:"invariants"`
-	Error      string                    `json:"error,omitempty"`
+	Verdict     Verdict                   `json:"verdict"`
+	ExitCode    int                       `json:"exit_code"`
+	AsExpected  bool                      `json:"as_expected"`
+	Unmet       []string                  `json:"unmet"`
+	Interrupted bool                      `json:"interrupted"`
+	Scenario    string                    `json:"scenario"`
+	Dispatcher  string                    `json:"dispatcher"`
+	World       string                    `json:"world"`
+	Seed        uint64                    `json:"seed"`
+	Version     string                    `json:"version"`
+	TraceHash   string                    `json:"trace_hash"`
+	Virtual     float64                   `json:"virtual_seconds"`
+	Wall        float64                   `json:"wall_seconds"`
+	About       string                    `json:"about,omitempty"`
+	Expected    Verdict                   `json:"expected,omitempty"`
+	Judged      checker.Verdict           `json:"report_verdict"` // by the checker, whatever the scenario tolerates
+	Story       string                    `json:"story"`
+	Replay      string                    `json:"replay"`
+	Tolerated   []string                  `json:"tolerated"`
+	Violations  []checker.Violation       `json:"violations"`
+	Invariants  []checker.InvariantResult `json:"invariants"`
+	Error       string                    `json:"error,omitempty"`
 }
 
 // VerdictJSON is the content of verdict.json.
 func (r *Run) VerdictJSON() ([]byte, error) {
 	m := r.record().Meta
-	file := verdictFile{Verdict: r.Verdict(), ExitCode: r.Verdict().ExitCode(), Scenario: m.Scenario, Dispatcher: m.Dispatcher,
+	file := verdictFile{Verdict: r.Verdict(), ExitCode: r.ExitCode(), AsExpected: r.AsExpected(), Unmet: notNil(r.Unmet),
+		Interrupted: r.Interrupted, Scenario: m.Scenario, Dispatcher: m.Dispatcher,
 		World: m.World, Seed: m.Seed, Version: m.Version, TraceHash: hash(m.TraceHash), Virtual: r.Virtual.Seconds(),
-		Wall: r.Wall.Seconds(), About: r.About, Expected: r.Expected, Judged: r.Report.Verdict, Story: r.Story(), Replay: r.Replay(), Tolerated: notNil(r.Tolerated),
+		Wall: r.Wall.Seconds(), About: r.About, Expected: r.Expected, Judged: r.Report.Verdict,
+		Story: r.Story(), Replay: r.Replay(), Tolerated: notNil(r.Tolerated),
 		Violations: notNil(r.Report.Violations), Invariants: notNil(r.Report.Invariants)}
 	if r.Err != nil {
 		file.Error = r.Err.Error()

@@ -34,7 +34,8 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 // sampleSummaries are one of each kind: a failure, a pass, an expected failure over many seeds, one
-// that nobody could decide, one that broke the harness.
+// that nobody could decide, one that broke the harness, one that was interrupted, one that is valid and should not be, and
+// an expected failure that is no part of a suite.
 func sampleSummaries() []Summary {
 	failed := SummaryOf(failing())
 	failed.Expected, failed.Group, failed.Report = Valid, "reference", "../stale-leader-42/report.html"
@@ -47,8 +48,18 @@ func sampleSummaries() []Summary {
 	undecided := Summary{Scenario: "lease-storm", Dispatcher: "reference", World: "kind", Seeds: 3, Valid: 2, Unknown: 1, Expected: Valid, Group: "reference",
 		Unmet: []string{"L1-ledger | <b>budget</b> spent"}}
 	broken := SummaryOf(&Run{Err: errors.New("determinism is lost: seed 9")})
+	stopped := SummaryOf(passing())
+	stopped.Interrupted, stopped.Group = true, "reference"
+	unmet := SummaryOf(passing())
+	unmet.Dispatcher, unmet.Expected, unmet.Unmet = "naive", Invalid, []string{"verdict valid, expected invalid"}
 	broken.Scenario, broken.Dispatcher, broken.World = "demo", "reference", "sim"
-	return []Summary{failed, passed, many, undecided, broken}
+	all := []Summary{failed, passed, many, undecided, broken, stopped, unmet}
+	for i := range all {
+		all[i].Suite = true
+	}
+	alone := many // the same by itself: whatever was expected of it, it failed
+	alone.Suite, alone.Scenario, alone.Group = false, "lease-storm-alone", ""
+	return append(all, alone)
 }
 
 func TestOutputsAreGolden(t *testing.T) {
@@ -96,8 +107,8 @@ func TestJUnitKinds(t *testing.T) {
 	if err := xml.Unmarshal(b.Bytes(), &suites); err != nil {
 		t.Fatal(err)
 	}
-	if suites.Failures != 1 || suites.Errors != 2 {
-		t.Errorf("%d failures and %d errors; an unexpected invalid is a failure, unknown and a broken harness are errors", suites.Failures, suites.Errors)
+	if suites.Failures != 3 || suites.Errors != 3 {
+		t.Errorf("%d failures and %d errors; an unexpected or lone invalid and an unmet expectation are failures, unknown, interrupted and a broken harness errors", suites.Failures, suites.Errors)
 	}
 	if p := suites.Suites[0].Properties; len(p) != 1 || p[0].Name != "attachment" || p[0].Value != failing().Bundle {
 		t.Errorf("the failing suite's properties are %v, not its bundle as attachment", p)

@@ -6,7 +6,12 @@ import (
 	"io"
 )
 
-// jsonResults is the shape that programs rely on.
+// jsonResults is the shape that programs rely on. Of each result:
+//
+// verdict is that of what ran: invalid, if any seed is; else broken, if the harness failed; else unknown, if a seed could not
+// be decided or somebody interrupted it; else valid. as_expected tells whether it is the verdict that the scenario expects of
+// the dispatcher (valid, where it says nothing) and whether all else came out as the scenario says; unmet lists what did not.
+// interrupted: not all seeds were run, or not to the end. A result passes when the verdict is valid and as_expected is true.
 type jsonResults struct {
 	Results []jsonResult `json:"results"`
 }
@@ -17,6 +22,9 @@ type jsonResult struct {
 	World            string         `json:"world"`
 	Seeds            int            `json:"seeds"`
 	Verdict          Verdict        `json:"verdict"`
+	AsExpected       bool           `json:"as_expected"`
+	Unmet            []string       `json:"unmet"`
+	Interrupted      bool           `json:"interrupted"`
 	InvalidSeeds     int            `json:"invalid_seeds"`
 	UnknownSeeds     int            `json:"unknown_seeds"`
 	FirstInvalidSeed *uint64        `json:"first_invalid_seed"`
@@ -32,7 +40,7 @@ func WriteJSON(w io.Writer, all []Summary) error {
 	file := jsonResults{Results: []jsonResult{}}
 	for _, s := range all {
 		file.Results = append(file.Results, jsonResult{Scenario: s.Scenario, Dispatcher: s.Dispatcher, World: s.World, Seeds: s.Seeds,
-			Verdict: s.Verdict(), InvalidSeeds: s.Invalid, UnknownSeeds: s.Unknown, FirstInvalidSeed: s.FirstInvalid,
+			Verdict: s.Verdict(), AsExpected: s.AsExpected(), Unmet: notNil(s.Unmet), Interrupted: s.Interrupted, InvalidSeeds: s.Invalid, UnknownSeeds: s.Unknown, FirstInvalidSeed: s.FirstInvalid,
 			Violations: added(nil, s.Violations), Exercised: added(nil, s.Exercised), TraceHash: hash(s.TraceHash),
 			VirtualSeconds: s.Virtual.Seconds(), WallSeconds: s.Wall.Seconds()})
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 )
 
-// WriteJUnit writes summaries as JUnit XML: one suite per scenario and world, one case per dispatcher. What did not come
-// out as expected is a failure; what nobody could decide, and a failure of the harness, is an error.
+// WriteJUnit writes summaries as JUnit XML: one suite per scenario and world, one case per dispatcher. What is
+// invalid, and what did not come out as expected, is a failure, as it is for the exit status; but in a suite an expected
+// invalid is a pass. What nobody could decide, and a failure of the harness, is an error.
 //
 // The path of a bundle is the property "attachment" of its suite, and stands in the case's output in the
 // form that GitLab and Jenkins collect.
@@ -23,7 +24,7 @@ func WriteJUnit(w io.Writer, all []Summary) error {
 		var took time.Duration
 		for _, s := range group {
 			suite.AddTestcase(testcase(s))
-			if s.Bundle != "" && !s.AsExpected() {
+			if s.Bundle != "" && !s.Passed() {
 				suite.AddProperty("attachment", s.Bundle)
 			}
 			took += s.Wall
@@ -57,9 +58,9 @@ func byScenario(all []Summary) [][]Summary {
 func testcase(s Summary) junit.Testcase {
 	c := junit.Testcase{Name: s.Dispatcher, Classname: "squall." + s.World + "." + s.Scenario, Time: junitSeconds(s.Wall)}
 	switch verdict := s.Verdict(); {
-	case s.AsExpected():
+	case s.Passed():
 	case verdict == Unknown:
-		c.Error = &junit.Result{Message: "not decided: " + strconv.Itoa(s.Unknown) + " of " + strconv.Itoa(s.Seeds) + " seeds", Type: "unknown", Data: details(s)}
+		c.Error = &junit.Result{Message: undecidedMessage(s), Type: "unknown", Data: details(s)}
 	case verdict == Broken:
 		c.Error = &junit.Result{Message: "the harness failed", Type: "harness", Data: details(s)}
 	default:
@@ -71,6 +72,13 @@ func testcase(s Summary) junit.Testcase {
 	return c
 }
 
+func undecidedMessage(s Summary) string {
+	if s.Interrupted {
+		return "interrupted after " + count(s.Seeds, "seed", "seeds")
+	}
+	return "not decided: " + strconv.Itoa(s.Unknown) + " of " + strconv.Itoa(s.Seeds) + " seeds"
+}
+
 // failureMessage is the line that a CI shows.
 func failureMessage(s Summary) string {
 	switch {
@@ -79,7 +87,11 @@ func failureMessage(s Summary) string {
 	case s.Verdict() == Valid:
 		return "expected to be " + string(s.Expected) + ", and was valid"
 	}
-	return strings.Join(s.violated(), ", ") + " under " + strconv.Itoa(s.Invalid) + " of " + strconv.Itoa(s.Seeds) + " seeds"
+	text := strings.Join(s.violated(), ", ") + " under " + strconv.Itoa(s.Invalid) + " of " + strconv.Itoa(s.Seeds) + " seeds"
+	if s.AsExpected() {
+		text += ", as expected"
+	}
+	return text
 }
 
 // details are what stands in the body: the story, then how to see it again.

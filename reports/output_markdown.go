@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,18 +15,18 @@ const mostMarkdown = 9
 func WriteMarkdown(w io.Writer, all []Summary) error {
 	totals := TotalsOf(all)
 	sign := "✅"
-	if totals.AsExpected < totals.Results {
+	if slices.ContainsFunc(all, func(s Summary) bool { return !s.Passed() }) {
 		sign = "❌"
 	}
 	lines := []string{"## " + sign + " Squall: " + totalsWords(totals), "",
 		"| | scenario | dispatcher | seeds | verdict | violated |", "|---|---|---|---:|---|---|"}
 	for _, s := range all {
-		lines = append(lines, "| "+strings.Join([]string{expectedSign(s), code(s.Scenario), code(s.Dispatcher), strconv.Itoa(s.Seeds),
+		lines = append(lines, "| "+strings.Join([]string{passSign(s), code(s.Scenario), code(s.Dispatcher), strconv.Itoa(s.Seeds),
 			cell(verdictWords(s)), cell(violatedWords(s))}, " | ")+" |")
 	}
 	failures := 0
 	for _, s := range all {
-		if s.AsExpected() {
+		if s.Passed() {
 			continue
 		}
 		if failures++; failures > mostMarkdown {
@@ -43,7 +44,7 @@ func WriteMarkdown(w io.Writer, all []Summary) error {
 }
 
 func failure(s Summary, drawn bool) []string {
-	lines := []string{"", "### " + expectedSign(s) + " " + cell(s.Scenario) + " against " + cell(s.Dispatcher)}
+	lines := []string{"", "### " + passSign(s) + " " + cell(s.Scenario) + " against " + cell(s.Dispatcher)}
 	for _, text := range append(append([]string{}, s.Failures...), s.Unmet...) {
 		lines = append(lines, "", cell(text))
 	}

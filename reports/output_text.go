@@ -16,14 +16,14 @@ func WriteText(w io.Writer, all []Summary) error {
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\tscenario\tdispatcher\tworld\tseeds\tverdict\tviolated")
 	for _, s := range all {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", expectedSign(s), s.Scenario, s.Dispatcher, s.World, s.Seeds, verdictWords(s), violatedWords(s))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", passSign(s), s.Scenario, s.Dispatcher, s.World, s.Seeds, verdictWords(s), violatedWords(s))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("write text: %w", err)
 	}
 	text := trimLines(b.String())
 	for _, s := range all {
-		if !s.AsExpected() {
+		if !s.Passed() {
 			text += "\n" + paragraph(s)
 		}
 	}
@@ -43,9 +43,9 @@ func trimLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func expectedSign(s Summary) string {
+func passSign(s Summary) string {
 	switch {
-	case s.AsExpected():
+	case s.Passed():
 		return "✓"
 	case s.Verdict() == Unknown:
 		return "?"
@@ -61,8 +61,11 @@ func verdictWords(s Summary) string {
 	if got == string(Broken) {
 		got = "harness failure"
 	}
+	if s.Interrupted {
+		got += ", interrupted"
+	}
 	switch {
-	case s.Expected == s.Verdict() && s.Expected == Invalid:
+	case s.Expected == s.Verdict() && s.Expected == Invalid && len(s.Unmet) == 0:
 		return got + " as expected"
 	case s.Expected != "" && s.Expected != s.Verdict():
 		return got + ", expected " + string(s.Expected)
@@ -89,7 +92,7 @@ func violatedList(s Summary) []string {
 }
 
 func paragraph(s Summary) string {
-	lines := []string{expectedSign(s) + " " + s.Scenario + " against " + s.Dispatcher}
+	lines := []string{passSign(s) + " " + s.Scenario + " against " + s.Dispatcher}
 	if s.FirstInvalid != nil {
 		lines[0] += ", seed " + seed(*s.FirstInvalid)
 	}

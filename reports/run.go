@@ -76,23 +76,70 @@ type Run struct {
 	Err       error  // the harness failed
 	Scenario  []byte // the scenario file
 	About     string // the scenario's own sentence about itself
-	Expected  Verdict
-	Bundle    string // where the bundle lies; empty: none was written
-	Control   *Run   // the same scenario and seed under a dispatcher that passes; may be nil
+	// Expected is the verdict that the scenario expects; empty: it expects none of this dispatcher, or only of more seeds.
+	Expected Verdict
+	// Unmet lists what else of the expectation did not come out, in the runs that this one was kept from.
+	Unmet []string
+	// Interrupted: somebody stopped the run at Virtual. What was recorded until then was judged.
+	Interrupted bool
+	Bundle      string // where the bundle lies; empty: none was written
+	Control     *Run   // the same scenario and seed under a dispatcher that passes; may be nil
 }
 
-// Verdict is the run's verdict, a failure of the harness included.
+// Verdict is the run's verdict, a failure of the harness included. A run that was interrupted is not valid: whether what it
+// left would have come to an end was not seen.
 func (r *Run) Verdict() Verdict {
 	if r.Err != nil {
 		return Broken
 	}
 	switch r.Judged {
 	case checker.Valid:
+		if r.Interrupted {
+			return Unknown
+		}
 		return Valid
 	case checker.Invalid:
 		return Invalid
 	}
 	return Unknown
+}
+
+// AsExpected tells whether everything came out as the scenario says; where it says nothing, valid is wanted.
+func (r *Run) AsExpected() bool { return asExpected(r.Verdict(), r.Expected, r.Unmet) }
+
+// asExpected is the rule for one run and for many.
+func asExpected(got, wanted Verdict, unmet []string) bool {
+	if wanted == "" {
+		wanted = Valid
+	}
+	return got != Broken && len(unmet) == 0 && got == wanted
+}
+
+// exitInterrupted is 128 + SIGINT, as shells have it.
+const exitInterrupted = 130
+
+// ExitCode is what a command that made the run exits with: an unmet expectation is a finding, whatever the verdict.
+func (r *Run) ExitCode() int {
+	switch v := r.Verdict(); {
+	case r.Interrupted:
+		return exitInterrupted
+	case v == Valid && len(r.Unmet) > 0:
+		return Invalid.ExitCode()
+	default:
+		return v.ExitCode()
+	}
+}
+
+// Headline is the verdict in words, with what was expected where only that makes the run a finding.
+func Headline(got, wanted Verdict, unmet []string) string {
+	if got != Valid || len(unmet) == 0 {
+		return string(got)
+	}
+	text := "not as expected: " + string(got)
+	if wanted != "" && wanted != got {
+		text += ", expected " + string(wanted)
+	}
+	return text
 }
 
 // record is the history; an empty one when the harness failed before there was any.

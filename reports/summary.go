@@ -32,6 +32,10 @@ type Summary struct {
 	Unmet    []string
 	// Group is a heading to be listed under, as "reference" or "defect"; may be empty.
 	Group string
+	// Suite: the result is part of a suite, where an expected failure is a pass; by itself it is a failure.
+	Suite bool
+	// Interrupted: not everything was run, or not to its end.
+	Interrupted bool
 
 	// What the run worth reading says: see Show.
 	Seed           uint64
@@ -45,7 +49,8 @@ type Summary struct {
 func Summarize(t scenarios.Tally, world string) Summary {
 	s := Summary{Scenario: t.Scenario, Dispatcher: t.Dispatcher, World: world, Seeds: t.Seeds, Valid: t.Valid,
 		Invalid: len(t.Invalid), Unknown: len(t.Unknown), Broken: len(t.Failed), Violations: maps.Clone(t.Violations),
-		Exercised: maps.Clone(t.Exercised), Tolerated: t.Tolerated, TraceHash: t.TraceHash, Virtual: t.Virtual, Wall: t.Wall, Unmet: t.Unmet}
+		Exercised: maps.Clone(t.Exercised), Tolerated: t.Tolerated, TraceHash: t.TraceHash, Virtual: t.Virtual, Wall: t.Wall, Unmet: t.Unmet,
+		Interrupted: t.Interrupted}
 	if len(t.Invalid) > 0 {
 		first := slices.Min(t.Invalid)
 		s.FirstInvalid = &first
@@ -60,7 +65,8 @@ func Summarize(t scenarios.Tally, world string) Summary {
 func SummaryOf(r *Run) Summary {
 	m := r.record().Meta
 	s := Summary{Scenario: m.Scenario, Dispatcher: m.Dispatcher, World: m.World, Seeds: 1, Violations: map[string]int{}, Exercised: map[string]int{},
-		Tolerated: r.Tolerated, TraceHash: m.TraceHash, Virtual: r.Virtual, Wall: r.Wall, Expected: r.Expected}
+		Tolerated: r.Tolerated, TraceHash: m.TraceHash, Virtual: r.Virtual, Wall: r.Wall, Expected: r.Expected,
+		Unmet: r.Unmet, Interrupted: r.Interrupted}
 	for _, i := range r.Report.Invariants {
 		s.Exercised[i.Name] += i.Exercised
 		if i.Verdict == checker.Invalid {
@@ -88,14 +94,15 @@ func (s *Summary) Show(r *Run) {
 	s.Bundle, s.Replay = r.Bundle, r.Replay()
 }
 
-// Verdict is the merged verdict of all seeds: one invalid seed settles it; none at all is unknown.
+// Verdict is the merged verdict of all seeds: one invalid seed settles it; none at all is unknown, and so are seeds that
+// were all valid until somebody interrupted them.
 func (s Summary) Verdict() Verdict {
 	switch {
 	case s.Invalid > 0:
 		return Invalid
 	case s.Broken > 0:
 		return Broken
-	case s.Unknown > 0 || s.Valid == 0:
+	case s.Unknown > 0 || s.Valid == 0 || s.Interrupted:
 		return Unknown
 	}
 	return Valid
@@ -103,8 +110,11 @@ func (s Summary) Verdict() Verdict {
 
 // AsExpected tells whether everything came out as it should.
 func (s Summary) AsExpected() bool {
-	return s.Broken == 0 && len(s.Unmet) == 0 && (s.Expected == "" && s.Verdict() == Valid || s.Expected == s.Verdict())
+	return s.Broken == 0 && asExpected(s.Verdict(), s.Expected, s.Unmet)
 }
+
+// Passed tells whether a test of it passes: as expected and, but in a suite, valid. An exit status of 0 says the same.
+func (s Summary) Passed() bool { return s.AsExpected() && (s.Suite || s.Verdict() == Valid) }
 
 // Merge joins two summaries of the same scenario and dispatcher over different seeds. The order does not matter.
 func (s Summary) Merge(o Summary) Summary {
@@ -122,6 +132,7 @@ func (s Summary) Merge(o Summary) Summary {
 	s.Virtual, s.Wall = s.Virtual+o.Virtual, s.Wall+o.Wall
 	s.Failures = append(slices.Clone(s.Failures), o.Failures...)
 	s.Unmet = append(slices.Clone(s.Unmet), o.Unmet...)
+	s.Interrupted = s.Interrupted || o.Interrupted
 	return s
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
 )
@@ -41,7 +43,10 @@ too, if the scenario is in the bundle or in the library.
 			if textOnStdout(outputs) {
 				c.printRun(run)
 			}
-			return endedWith(run.Verdict())
+			if run.Verdict() == reports.Valid && len(run.Unmet) > 0 {
+				return ended(exitInvalid)
+			}
+			return endedWith(run.Verdict()) // of a run that was interrupted as well: this command was not
 		},
 	}
 	addOutputFlag(cmd, &outs)
@@ -55,7 +60,11 @@ func (c *console) checkAgain(path string) (*reports.Run, error) {
 		if err != nil {
 			return nil, err
 		}
+		before := run.Verdict()
 		judge(run)
+		if now := run.Verdict(); now != before {
+			run.Unmet = verdictUnmet(now, run.Expected)
+		}
 		return run, nil
 	}
 	h, err := readHistory(path)
@@ -65,9 +74,23 @@ func (c *console) checkAgain(path string) (*reports.Run, error) {
 	run := &reports.Run{History: h}
 	if s, err := scenarios.Find(h.Meta.Scenario); err == nil {
 		run.Tolerated, run.About = s.Expect.Tolerate, s.Summary
+		judge(run)
+		o := outcome{job: job{scenario: s, system: dispatcher.System{Name: h.Meta.Dispatcher}}, tally: scenarios.Tally{Seeds: 1,
+			Verdict: run.Judged, Interrupted: run.Interrupted}}
+		run.Expected = o.expected()
+		run.Unmet = verdictUnmet(run.Verdict(), run.Expected)
+		return run, nil
 	}
 	judge(run)
 	return run, nil
+}
+
+// verdictUnmet is what the verdict alone says of an expectation.
+func verdictUnmet(got, wanted reports.Verdict) []string {
+	if wanted == "" || got == wanted {
+		return nil
+	}
+	return []string{fmt.Sprintf("verdict %s, expected %s", got, wanted)}
 }
 
 func readHistory(path string) (*history.History, error) {
@@ -91,6 +114,7 @@ func judge(run *reports.Run) {
 	run.Report = checker.Check(run.History, checker.Options{})
 	s := scenarios.Scenario{Expect: scenarios.Expect{Tolerate: run.Tolerated}}
 	run.Judged = s.Verdict(run.Report)
+	run.Interrupted = run.Interrupted || run.Err == nil && !complete(run.History)
 	if run.Virtual == 0 {
 		run.Virtual = lastMoment(run.History)
 	}

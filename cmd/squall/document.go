@@ -96,17 +96,14 @@ func (r results) document(title string) document {
 // run is the shown run, with its bundle.
 func (o outcome) run() *reports.Run {
 	run := runOf(o.job, *o.shown, o.contrast)
-	run.Bundle = o.bundle
+	run.Bundle, run.Expected, run.Unmet = o.bundle, o.expected(), o.unmet()
 	return run
 }
 
 func (o outcome) summary() reports.Summary {
 	s := reports.Summarize(o.tally, o.job.world.name)
-	s.Expected = expectedOf(o.job)
-	s.Group, s.Unmet = o.group, o.unmet()
-	if s.Expected == "" && o.hunted {
-		s.Expected = reports.Invalid
-	}
+	s.Expected, s.Unmet = o.expected(), o.unmet()
+	s.Group, s.Suite = o.group, o.group != ""
 	if o.failed != nil && s.Broken == 0 {
 		s.Broken, s.Failures = 1, []string{o.failed.Error()}
 	}

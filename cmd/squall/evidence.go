@@ -17,6 +17,7 @@ import (
 // evidence is the bundle of one run while it is written.
 type evidence struct {
 	job     job
+	seed    uint64
 	bundle  *reports.Bundle
 	partial string
 }
@@ -32,7 +33,7 @@ func gather(dir string, j job, seed uint64) (*evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &evidence{job: j, bundle: b, partial: filepath.Join(filepath.Dir(b.Path()), ".partial-"+filepath.Base(b.Path()))}
+	e := &evidence{job: j, seed: seed, bundle: b, partial: filepath.Join(filepath.Dir(b.Path()), ".partial-"+filepath.Base(b.Path()))}
 	halfWritten.add(e.partial)
 	if err := errors.Join(b.WriteScenario(j.text), b.WriteSettings(settings)); err != nil {
 		e.discard()
@@ -51,12 +52,11 @@ func (e *evidence) discard() {
 }
 
 // finish adds the verdict and the report, and gives the bundle its name.
-func (e *evidence) finish(r scenarios.Result, contrast *scenarios.Result) (string, error) {
+func (e *evidence) finish(run *reports.Run) (string, error) {
 	defer halfWritten.done(e.partial)
-	run := runOf(e.job, r, contrast)
 	if run.History == nil { // the harness failed before there was anything to record
 		run.History = &history.History{Meta: history.Meta{Scenario: e.job.scenario.Name, Dispatcher: e.job.system.Name,
-			World: e.job.world.name, Seed: r.Seed, Version: thisBuild().recorded()}}
+			World: e.job.world.name, Seed: e.seed, Version: thisBuild().recorded()}}
 		if err := e.record(run.History); err != nil {
 			return "", err
 		}
@@ -71,20 +71,12 @@ func (e *evidence) finish(r scenarios.Result, contrast *scenarios.Result) (strin
 func runOf(j job, r scenarios.Result, contrast *scenarios.Result) *reports.Run {
 	run := &reports.Run{History: r.History, Report: r.Report, Judged: r.Verdict, Tolerated: j.scenario.Expect.Tolerate,
 		Settings: r.Settings, Virtual: r.Virtual, Wall: r.Wall, Err: r.Err, Scenario: j.text, About: j.scenario.Summary,
-		Expected: expectedOf(j)}
+		Interrupted: r.Interrupted}
 	if contrast != nil {
 		run.Control = runOf(j, *contrast, nil)
 		run.Control.Expected = reports.Valid
 	}
 	return run
-}
-
-// expectedOf is the verdict that the scenario expects of the dispatcher; empty when it says nothing of it.
-func expectedOf(j job) reports.Verdict {
-	if e := j.scenario.Expect.Of(j.system.Name); e != nil {
-		return reports.Verdict(verdictWanted(e))
-	}
-	return ""
 }
 
 // reportIn is the page of a bundle.

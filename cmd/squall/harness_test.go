@@ -148,8 +148,8 @@ func TestJSON(t *testing.T) {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
-	want := []string{"dispatcher", "exercised", "first_invalid_seed", "invalid_seeds", "scenario", "seeds", "trace_hash", "unknown_seeds",
-		"verdict", "violations", "virtual_seconds", "wall_seconds", "world"}
+	want := []string{"as_expected", "dispatcher", "exercised", "first_invalid_seed", "interrupted", "invalid_seeds", "scenario", "seeds", "trace_hash",
+		"unknown_seeds", "unmet", "verdict", "violations", "virtual_seconds", "wall_seconds", "world"}
 	if !slices.Equal(keys, want) {
 		t.Errorf("fields %v, expected %v", keys, want)
 	}

@@ -60,7 +60,7 @@ func TestInterrupt(t *testing.T) {
 		files []string
 	}{
 		{[]string{"run", "demo", "--dispatcher", "naive", "--seeds", "1000000"},
-			[]string{"interrupted", "replay: squall replay .squall/runs/", "report: .squall/runs/"},
+			[]string{"interrupted", "✗ invalid", "replay: squall replay .squall/runs/", "report: .squall/runs/"},
 			[]string{".squall/latest/report.html", ".squall/latest/verdict.json", "out/results.json"}},
 		// The suite may not have come to a run that is worth a bundle.
 		{[]string{"chaos", "--seeds", "1000000"},
@@ -143,6 +143,30 @@ func TestReplayOfAnInterruptedRun(t *testing.T) {
 	o := performance{console: c, progress: c.begin("seeds", 1), workers: 1, keepAll: true}.perform(ctx, j)
 	if !o.tally.Interrupted || o.bundle == "" || o.failed != nil {
 		t.Fatalf("interrupted %v, bundle %q, failure %v", o.tally.Interrupted, o.bundle, o.failed)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says []string
+	}{
+		{[]string{"show", "latest", "-o", "json"}, exitValid, []string{`"verdict": "unknown"`, `"exit_code": 130`, `"interrupted": true`, `"as_expected": false`}},
+		{[]string{"show", "latest"}, exitValid, []string{"? unknown  demo", "judged until 2"}},
+		{[]string{"check", "latest", "-o", "json"}, exitUnknown, []string{`"verdict": "unknown"`, `"interrupted": true`}},
+		{[]string{"check", ".squall/latest/history.jsonl", "-o", "json"}, exitUnknown, []string{`"verdict": "unknown"`, `"interrupted": true`}},
+	} {
+		out.Reset()
+		if code := execute(c.args, &out, &errs); code != c.code {
+			t.Errorf("%q: status %d, expected %d\n%s", c.args, code, c.code, errs.String())
+		}
+		for _, want := range c.says {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q: %s is missing from\n%s", c.args, want, out.String())
+			}
+		}
+	}
+	page, err := os.ReadFile(".squall/latest/report.html")
+	if err != nil || !strings.Contains(string(page), "Interrupted: judged until") {
+		t.Errorf("the page calls the run anything but interrupted: %v", err)
 	}
 	if code := execute([]string{"replay", "latest"}, &out, &errs); code != exitValid {
 		t.Errorf("status %d\n%s", code, errs.String())

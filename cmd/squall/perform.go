@@ -30,27 +30,54 @@ type outcome struct {
 	failed error
 }
 
-// verdict is the job's; what differs from the expectation of a dispatcher that should pass is a finding as well.
+// verdict is the job's own, whatever was expected.
 func (o outcome) verdict() reports.Verdict {
 	switch {
 	case o.failed != nil:
 		return reports.Broken
 	case o.tally.Verdict == checker.Invalid:
 		return reports.Invalid
-	case o.tally.Verdict != checker.Valid:
+	case o.tally.Verdict != checker.Valid || o.tally.Interrupted:
 		return reports.Unknown
-	case len(o.unmet()) > 0:
-		return reports.Invalid
 	}
 	return reports.Valid
 }
 
-// unmet lists what differs from what was expected. What a scenario expects of many seeds is not asked of fewer.
+// standing is what the job counts as, for the exit status and for which one is worth reading: an unmet expectation is a
+// finding, even when the verdict is valid.
+func (o outcome) standing() reports.Verdict {
+	if v := o.verdict(); v != reports.Valid || len(o.unmet()) == 0 {
+		return v
+	}
+	return reports.Invalid
+}
+
+// asked tells whether the job was such that the scenario's expectation applies: what it expects of many seeds is not asked
+// of fewer, nor of those that somebody interrupted.
+func (o outcome) asked() bool {
+	return o.tally.Verdict == checker.Invalid || o.tally.Seeds >= o.job.scenario.Seeds && !o.tally.Interrupted
+}
+
+// expected is the verdict that is expected of the job; empty when nothing is.
+func (o outcome) expected() reports.Verdict {
+	switch e := o.job.scenario.Expect.Of(o.job.system.Name); {
+	case o.hunted && e == nil:
+		return reports.Invalid
+	case e == nil || !o.hunted && !o.asked():
+		return ""
+	default:
+		return reports.Verdict(verdictWanted(e))
+	}
+}
+
+// unmet lists what differs from what was expected.
 func (o outcome) unmet() []string {
 	switch {
+	case o.hunted && o.tally.Interrupted:
+		return nil
 	case o.hunted:
 		return o.missed
-	case o.tally.Seeds < o.job.scenario.Seeds && o.tally.Verdict != checker.Invalid:
+	case !o.asked():
 		return nil
 	case o.job.scenario.Expect.Of(o.job.system.Name) == nil && o.job.system.Name != planted.Reference().Name:
 		return nil // the scenario says nothing of this dispatcher
@@ -80,6 +107,7 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 	seeds := watch{progress: p.progress, suite: !p.keepAll}
 	m := scenarios.Many{Options: j.options(), From: j.from, Count: j.count, Workers: p.workers, Until: p.until, Each: seeds.see, Forget: true}
 	o := outcome{job: j, tally: scenarios.Seeds(ctx, j.scenario, m)}
+	o.discount(seeds.cut)
 	if len(o.tally.Failed) > 0 {
 		o.failed = o.tally.Failed[0]
 	}
@@ -95,6 +123,18 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 		o.keepCut(p, seeds.cut)
 	}
 	return o
+}
+
+// discount takes the run that was interrupted out of the valid ones: nobody saw how it would have ended.
+func (o *outcome) discount(cut *scenarios.Result) {
+	if cut == nil || !cut.Interrupted || cut.Err != nil || cut.Verdict != checker.Valid {
+		return
+	}
+	o.tally.Valid--
+	o.tally.Unknown = append(o.tally.Unknown, cut.Seed)
+	if o.tally.Verdict == checker.Valid {
+		o.tally.Verdict = checker.Unknown
+	}
 }
 
 // watch follows the results of many seeds.
@@ -145,6 +185,7 @@ func (p performance) single(ctx context.Context, j job) outcome {
 		o.shown = &r
 	}}
 	o.tally = scenarios.Seeds(ctx, j.scenario, m)
+	o.discount(o.shown)
 	if len(o.tally.Failed) > 0 {
 		o.failed = o.tally.Failed[0]
 	}
@@ -195,7 +236,7 @@ func (o *outcome) finish(p performance, kept *evidence) {
 	if o.shown.Verdict == checker.Invalid && o.shown.History != nil {
 		o.contrast = contrastTo(o.job, o.shown.Seed)
 	}
-	dir, err := kept.finish(*o.shown, o.contrast)
+	dir, err := kept.finish(o.run())
 	o.bundle = dir
 	o.failed = firstError(o.failed, err)
 }

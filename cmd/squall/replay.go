@@ -97,7 +97,7 @@ func (c *console) compareTraces(bundle *reports.Run, o outcome, f *replayFlags, 
 		fmt.Fprintf(c.out, "replay: squall replay %s\n", shellWord(bundle.Bundle))
 		fmt.Fprintf(c.out, "report: %s\n", reportIn(bundle.Bundle))
 	}
-	return endedWith(o.verdict())
+	return endedWith(o.standing())
 }
 
 // printUntil prints the records up to a sequence number, the last few of them.

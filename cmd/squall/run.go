@@ -116,10 +116,11 @@ type results struct {
 	index       string // the report over all of them; empty: none was written
 }
 
-func (r results) verdict() reports.Verdict {
+// standing is what the command's runs count as together.
+func (r results) standing() reports.Verdict {
 	var v reports.Verdict
 	for _, o := range r.outcomes {
-		v = v.Worse(o.verdict())
+		v = v.Worse(o.standing())
 	}
 	return v
 }
@@ -142,7 +143,7 @@ func (r results) ending() error {
 	if err := r.failed(); err != nil {
 		return broken(err)
 	}
-	return endedWith(r.verdict())
+	return endedWith(r.standing())
 }
 
 // close writes the last lines: how to see it again, and where to read about it. They go to stdout with the text, and else
@@ -177,7 +178,7 @@ func (r results) worthReading() *outcome {
 		switch o := &r.outcomes[i]; {
 		case o.bundle == "":
 		case worst == nil, len(o.unmet()) > 0 && len(worst.unmet()) == 0,
-			len(o.unmet()) > 0 == (len(worst.unmet()) > 0) && o.verdict().Worse(worst.verdict()) != worst.verdict():
+			len(o.unmet()) > 0 == (len(worst.unmet()) > 0) && o.standing().Worse(worst.standing()) != worst.standing():
 			worst = o
 		}
 	}

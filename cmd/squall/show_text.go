@@ -16,7 +16,7 @@ func documentOf(run *reports.Run) document {
 // printRun writes a run for people: verdict, story, the steps that led there, violations and invariants.
 func (c *console) printRun(run *reports.Run) {
 	w, i, m := c.out, c.outInk(), run.History.Meta
-	fmt.Fprintf(w, "%s  %s\n", i.verdict(run.Verdict()), i.bold(fmt.Sprintf("%s, dispatcher %s, world %s, seed %d", m.Scenario, m.Dispatcher, m.World, m.Seed)))
+	fmt.Fprintf(w, "%s  %s\n", i.headline(run.Verdict(), run.Expected, run.Unmet), i.bold(fmt.Sprintf("%s, dispatcher %s, world %s, seed %d", m.Scenario, m.Dispatcher, m.World, m.Seed)))
 	if c.quiet {
 		return
 	}
@@ -29,6 +29,12 @@ func (c *console) printRun(run *reports.Run) {
 		printSteps(w, i, run)
 		fmt.Fprintln(w)
 		c.printViolations(w, run.Report.Violations)
+	}
+	if run.Interrupted {
+		fmt.Fprintf(w, "  interrupted    judged until %s of virtual time\n", short(run.Virtual))
+	}
+	for _, line := range expectationLines(run.Verdict(), run.Expected, run.Unmet) {
+		fmt.Fprintf(w, "  %s\n", line)
 	}
 	c.printMargins(run)
 	fmt.Fprintf(w, "  recorded       %s, %s, trace hash %016x, squall %s\n", count(len(run.History.Operations), "call", "calls"),

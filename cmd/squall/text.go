@@ -25,10 +25,18 @@ func (i ink) verdict(v reports.Verdict) string {
 	return i.warn(text)
 }
 
+// headline is the verdict; what is valid and should not be is not called that alone, and not invalid either.
+func (i ink) headline(got, wanted reports.Verdict, unmet []string) string {
+	if got != reports.Valid || len(unmet) == 0 {
+		return i.verdict(got)
+	}
+	return i.bad(signs[reports.Invalid] + " " + reports.Headline(got, wanted, unmet))
+}
+
 // print writes what became of a job, for people; with detail, the steps that led to a violation as well.
 func (o outcome) print(w io.Writer, c *console, detail bool) {
 	i := c.outInk()
-	fmt.Fprintf(w, "%s  %s\n", i.verdict(o.verdict()), i.bold(o.title()))
+	fmt.Fprintf(w, "%s  %s\n", i.headline(o.verdict(), o.expected(), o.unmet()), i.bold(o.title()))
 	if c.quiet {
 		return
 	}
@@ -120,15 +128,15 @@ func (o outcome) printStory(w io.Writer, c *console, detail bool) {
 
 // expectationLines say whether all this was to be expected.
 func (o outcome) expectationLines() []string {
-	e := o.job.scenario.Expect.Of(o.job.system.Name)
-	if len(o.unmet()) == 0 {
-		if e != nil && e.Verdict == "invalid" {
-			return []string{"as expected: this dispatcher is meant to fail here"}
-		}
-		return nil
+	return expectationLines(o.verdict(), o.expected(), o.unmet())
+}
+
+func expectationLines(got, wanted reports.Verdict, unmet []string) []string {
+	if len(unmet) == 0 && got == reports.Invalid && wanted == reports.Invalid {
+		return []string{"as expected: this dispatcher is meant to fail here"}
 	}
 	var lines []string
-	for _, u := range o.unmet() {
+	for _, u := range unmet {
 		lines = append(lines, "not as expected: "+u)
 	}
 	return lines
