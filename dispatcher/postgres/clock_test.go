@@ -109,3 +109,28 @@ func TestCancelEndsAnewWhatHadStopped(t *testing.T) {
 		l.equal("ended", l.read("a").EndedAt, stopped.EndedAt.Add(time.Second))
 	}
 }
+
+// TestEndedTasksWaitForNothing: whatever ends a task takes back when it could have been claimed.
+func TestEndedTasksWaitForNothing(t *testing.T) {
+	t.Parallel()
+	l := newLossy(t)
+	for name, end := range map[string]func(launching dispatcher.Task) dispatcher.Task{
+		"unclaim of a cancelled task": func(launching dispatcher.Task) dispatcher.Task {
+			cancelled := l.must(l.store.Cancel(l.ctx, launching.Spec.ID))
+			return l.must(l.store.Unclaim(l.ctx, l.disp, cancelled.Ref(), time.Hour))
+		},
+		"cancel of a waiting task": func(launching dispatcher.Task) dispatcher.Task {
+			waiting := l.must(l.store.Unclaim(l.ctx, l.disp, launching.Ref(), time.Hour))
+			return l.must(l.store.Cancel(l.ctx, waiting.Spec.ID))
+		},
+		"cleanup of a cancelled task": func(launching dispatcher.Task) dispatcher.Task {
+			l.must(l.store.Requeue(l.ctx, l.rec, launching.Ref(), dispatcher.ReasonStartTimeout))
+			return l.must(l.store.Cleaned(l.ctx, l.rec, l.must(l.store.Cancel(l.ctx, launching.Spec.ID)).Ref()))
+		},
+	} {
+		got := end(l.bring(dispatcher.Launching))
+		l.equal(name, got.Phase, dispatcher.Cancelled)
+		l.equal(name+": not before", got.NotBefore, time.Time{})
+		l.equal(name+": reason", got.Reason, dispatcher.ReasonCancelled)
+	}
+}

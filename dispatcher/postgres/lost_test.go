@@ -89,10 +89,7 @@ func (l *lossy) lost(how loss, call func() error) {
 	err := call()
 	l.is(err, want)
 	l.equal("unknown", dispatcher.Unknown(err), want == dispatcher.ErrUnknown)
-	for held := true; held; {
-		l.ok(l.other.pool.QueryRow(l.ctx, `SELECT EXISTS (SELECT FROM pg_locks
-			WHERE pid <> pg_backend_pid() AND relation IN ('tasks'::regclass, 'leadership'::regclass))`).Scan(&held))
-	}
+	l.other.run(l, "BEGIN; LOCK TABLE leadership, tasks; COMMIT")
 }
 
 // bring returns a new task in the given activity, or pending.

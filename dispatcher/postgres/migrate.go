@@ -32,7 +32,7 @@ func Migrate(ctx context.Context, url string) error {
 		return fmt.Errorf("migrate: %w", beforeCommit(err))
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	tx, err := conn.Begin(ctx)
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}) // to see what was migrated while it waited
 	if err != nil {
 		return fmt.Errorf("migrate: %w", beforeCommit(err))
 	}

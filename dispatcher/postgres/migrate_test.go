@@ -34,7 +34,7 @@ func TestMigrate(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 4 { // replicas that start at the same time
 		wait.Go(func() {
-			if err := Migrate(t.Context(), url); err != nil {
+			if err := Migrate(t.Context(), with(url, "default_transaction_isolation", "serializable")); err != nil {
 				t.Error(err)
 			}
 		})

@@ -33,7 +33,7 @@ func TestEveryStatementHasItsIndex(t *testing.T) {
 	}
 }
 
-// manyTasks are thirty thousand tasks, one in a hundred of each kind that something has to be done about.
+// manyTasks are ten thousand tasks, one in a hundred of each kind that something has to be done about.
 const manyTasks = `
 INSERT INTO tasks (id, start_deadline_ns, deadline_ns, max_failures, max_disruptions, work, submitted_at, start_by,
 	phase, desired, activity, token, attempt, workload, claimed_at, ended_at, cleanup_at, remedy)
@@ -45,7 +45,7 @@ SELECT 'task-' || n, 0, 0, 0, 0, '{}', now() - n * interval '1 second', CASE WHE
 	CASE WHEN kind IN ('done', 'needs-attention') THEN now() END,
 	CASE WHEN kind = 'done' AND n % 50 = 0 THEN now() END,
 	CASE WHEN kind = 'needs-attention' THEN 'resume' ELSE '' END
-FROM generate_series(1, 30000) AS n,
+FROM generate_series(1, 10000) AS n,
 	LATERAL (SELECT CASE n % 100 WHEN 1 THEN 'pending' WHEN 2 THEN 'running' WHEN 3 THEN 'needs-attention' ELSE 'done' END AS kind) AS kinds`
 
 // explain returns the plan for arguments that are not known yet.

@@ -93,3 +93,13 @@ func TestWaitsAreNotCutShort(t *testing.T) {
 		}
 	}
 }
+
+// TestTicketNamesAnObject: a worker that does not say which object it is binds nothing.
+func TestTicketNamesAnObject(t *testing.T) {
+	t.Parallel()
+	l := newLossy(t)
+	before := l.bring(dispatcher.Launching)
+	_, err := l.store.Start(l.ctx, dispatcher.Ticket{ID: before.Spec.ID, Token: before.Attempt.Token})
+	l.is(err, dispatcher.ErrRefused)
+	l.equal("row", l.read(before.Spec.ID), before)
+}

@@ -66,15 +66,25 @@ func newSchema(t testing.TB) string {
 			t.Error(err)
 		}
 	})
-	u, err := url.Parse(server)
-	if err != nil || u.Scheme == "" { // libpq's other form
-		return server + " search_path=" + name + " application_name=" + name
+	// A test knows its own sessions by the application's name.
+	return with(with(server, "search_path", name), "application_name", name)
+}
+
+// with adds a parameter to a URL, or to libpq's other form.
+func with(where, parameter, value string) string {
+	u, err := url.Parse(where)
+	if err != nil || u.Scheme == "" {
+		return where + " " + parameter + "=" + value
 	}
 	query := u.Query()
-	query.Set("search_path", name)
-	query.Set("application_name", name) // by which a test knows its own sessions
+	query.Set(parameter, value)
 	u.RawQuery = query.Encode()
 	return u.String()
+}
+
+// serializable is the strictest default that a database can have: the store says itself what it needs.
+func serializable(c *pgxpool.Config) {
+	c.ConnConfig.RuntimeParams["default_transaction_isolation"] = "serializable"
 }
 
 // newTables returns the URL of a schema with empty tables.
@@ -99,9 +109,9 @@ func openAt(t testing.TB, url string, s dispatcher.Settings, adjust ...func(*pgx
 
 // opener returns what opens stores for the cases of one test, which run one after the other: on the same tables, emptied in
 // between, because to create them takes as long as several cases.
-func opener(t *testing.T) func(*testing.T, dispatcher.Settings) (dispatcher.Store, dispatchertest.AdvanceClock) {
+func opener(t *testing.T, adjust ...func(*pgxpool.Config)) func(*testing.T, dispatcher.Settings) (dispatcher.Store, dispatchertest.AdvanceClock) {
 	t.Helper()
-	shared := openAt(t, newTables(t), dispatchertest.DiffSettings(), plant)
+	shared := openAt(t, newTables(t), dispatchertest.DiffSettings(), append(adjust, plant)...)
 	return func(t *testing.T, s dispatcher.Settings) (dispatcher.Store, dispatchertest.AdvanceClock) {
 		t.Helper()
 		shared.run(t, "DELETE FROM tasks; DELETE FROM leadership; UPDATE squall_clock SET ahead = '0'")
