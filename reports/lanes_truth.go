@@ -246,12 +246,16 @@ var nodeWords = map[history.Kind]string{
 func (s *scene) faultsLane(numbers map[history.Seq]int) figure.Lane {
 	lane := figure.Lane{Key: "faults", Name: "Faults", Sub: "injected", BarHeight: 14, Inside: true, MaxTracks: 3}
 	for _, f := range s.faults {
+		from, seq := f.felt()
 		title := "Fault " + strconv.Itoa(int(f.Number)) + ": " + f.What + ", struck " + seconds(f.StruckAt)
+		if from > f.StruckAt {
+			title += ", first hit " + seconds(from)
+		}
 		if f.Healed {
 			title += ", healed " + seconds(f.HealedAt)
 		}
-		lane.Items = append(lane.Items, figure.Item{Row: "fault" + strconv.Itoa(int(f.Number)), From: f.StruckAt, To: f.until(s.end),
-			Class: "fault", Label: f.What, Moment: numbers[f.Seq], Title: title})
+		lane.Items = append(lane.Items, figure.Item{Row: "fault" + strconv.Itoa(int(f.Number)), From: from, To: f.until(s.end),
+			Class: "fault", Label: f.What, Moment: numbers[seq], Title: title})
 	}
 	return lane
 }

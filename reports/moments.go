@@ -35,7 +35,8 @@ func (s *scene) moments() []moment {
 		}
 	}
 	for _, f := range s.faults {
-		all = append(all, moment{At: max(f.StruckAt, 0), Seq: f.Seq, Text: "Fault: " + f.What + ".", weight: 9})
+		at, seq := f.felt()
+		all = append(all, moment{At: at, Seq: seq, Text: "Fault: " + f.What + ".", weight: 9})
 	}
 	return number(all)
 }
@@ -225,7 +226,7 @@ func (s *scene) byFault(e history.Event) bool {
 		return false
 	}
 	for _, f := range s.faults {
-		if f.StruckAt == e.At && strings.Contains(f.What, s.process(e.Process)) {
+		if at, _ := f.felt(); (at == e.At || f.StruckAt == e.At) && strings.Contains(f.What, s.process(e.Process)) {
 			return true
 		}
 	}

@@ -3,7 +3,6 @@ package reports
 import (
 	"sort"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/squall-chaos/squall/checker"
@@ -28,7 +27,8 @@ type scene struct {
 	actors   []history.ID        // processes that made the calls, in order of appearance
 	part     *figure.Guide       // where the run and its control part; nil: not compared
 	series   map[history.Seq]*series
-	skipped  int // calls left out, because there were too many
+	servants map[history.ID]time.Duration // since when who serves the task; see served
+	skipped  int                          // calls left out, because there were too many
 }
 
 // mostCalls bounds the calls of a scene: a task that is polled for hours must not fill the page.
@@ -245,24 +245,10 @@ func (s *scene) fill() {
 		}
 	}
 	for _, f := range s.truth.faults {
-		if f.Struck && s.within(f.StruckAt, f.until(s.end)) && s.mayConcern(f) {
+		if from, _ := f.felt(); f.Struck && s.within(from, f.until(s.end)) && s.touches(f, s.to) {
 			s.faults = append(s.faults, f)
 		}
 	}
-}
-
-// mayConcern tells whether a fault can have to do with the task: one that names other tasks only cannot.
-func (s *scene) mayConcern(f faultSpan) bool {
-	others := false
-	for _, word := range strings.FieldsFunc(f.What, func(r rune) bool { return r == ' ' || r == ',' || r == ':' }) {
-		switch id := find(s.h.Tasks, word); {
-		case id != 0 && id == s.task:
-			return true
-		case id != 0 && !isNumber(word):
-			others = true
-		}
-	}
-	return !others
 }
 
 // isNumber: a task that is named by a bare number cannot be told from any other number.

@@ -136,20 +136,22 @@ func (s *scene) plainStory() string {
 	return chain(append(s.faultBefore(s.broken.At), sentence(s.broken.Message)))
 }
 
-// faultBefore is the last fault that struck, and was felt, before a moment and still mattered within the window; faults
-// describe themselves in the present tense, and so the story is told in it.
+// faultBefore is the last fault that was felt before a moment, still mattered within the window and touched the task;
+// faults describe themselves in the present tense, and so the story is told in it.
 func (s *scene) faultBefore(at time.Duration) []string {
 	var last *faultSpan
+	var since time.Duration
 	for i := range s.faults {
 		f := &s.faults[i]
-		if f.Observed > 0 && f.FirstObserved <= at && (last == nil || f.StruckAt >= last.StruckAt) {
-			last = f
+		from, _ := f.felt()
+		if f.Observed > 0 && f.FirstObserved <= at && (last == nil || from >= since) && s.touches(*f, at) {
+			last, since = f, from
 		}
 	}
 	if last == nil {
 		return nil
 	}
-	return []string{"at " + seconds(last.StruckAt) + " " + strings.TrimSuffix(last.What, ".")}
+	return []string{"at " + seconds(since) + " " + strings.TrimSuffix(last.What, ".")}
 }
 
 // sentence makes a message end in a full stop, once.

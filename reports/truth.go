@@ -44,6 +44,10 @@ type faultSpan struct {
 	Observed       int
 	FirstObserved  time.Duration
 	Seq            history.Seq
+	ObservedSeq    history.Seq
+	Task           history.ID // what it struck, 0 when that is not one
+	Node           history.ID
+	Process        history.ID
 }
 
 // truth is what a history says happened, gathered once.
@@ -142,9 +146,10 @@ func (t *truth) fault(e *history.Event) {
 		f.Planned = true
 	case history.FaultStruck:
 		f.Struck, f.StruckAt, f.Seq = true, e.At, e.Seq
+		f.Task, f.Node, f.Process = e.Task, e.Node, e.Process
 	case history.FaultObserved:
 		if f.Observed == 0 {
-			f.FirstObserved = e.At
+			f.FirstObserved, f.ObservedSeq = e.At, e.Seq
 		}
 		f.Observed++
 	case history.FaultHealed:
