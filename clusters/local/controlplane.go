@@ -103,6 +103,7 @@ func (c *ControlPlane) run(ctx context.Context, o Options, program Program) erro
 	p := &Process{
 		program: program, binary: o.Binary,
 		args: append(c.flags(program, o.Durable), o.Flags[program]...),
+		dir:  c.dir,
 		log:  filepath.Join(c.dir, "logs", string(program)+".log"),
 	}
 	if err := ctx.Err(); err != nil {

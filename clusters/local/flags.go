@@ -20,13 +20,13 @@ func (c *ControlPlane) flags(program Program, durable bool) []string {
 	}
 }
 
-// etcdFlags have etcd listen on sockets in its directory: no port, and nobody else gets in.
+// etcdFlags have etcd listen on sockets in its directory: it takes no port, and nobody else gets in. Peers it has none, but it
+// insists on a socket for them, of the form host:port, which it makes in its working directory.
 func (c *ControlPlane) etcdFlags(durable bool) []string {
 	flags := []string{
 		"--data-dir=" + filepath.Join(c.dir, "etcd", "data"),
-		"--listen-client-urls=" + c.socket("client"), "--advertise-client-urls=" + c.socket("client"),
-		"--listen-peer-urls=" + c.socket("peer"), "--initial-advertise-peer-urls=" + c.socket("peer"),
-		"--initial-cluster=default=" + c.socket("peer"),
+		"--listen-client-urls=" + c.socket(), "--advertise-client-urls=" + c.socket(),
+		"--listen-peer-urls=unix://peer:0", "--initial-advertise-peer-urls=unix://peer:0", "--initial-cluster=default=unix://peer:0",
 	}
 	if !durable {
 		flags = append(flags, "--unsafe-no-fsync")
@@ -34,14 +34,12 @@ func (c *ControlPlane) etcdFlags(durable bool) []string {
 	return flags
 }
 
-func (c *ControlPlane) socket(name string) string {
-	return "unix://" + filepath.Join(c.dir, "etcd", name)
-}
+func (c *ControlPlane) socket() string { return "unix://" + filepath.Join(c.dir, "etcd", "socket") }
 
 func (c *ControlPlane) apiServerFlags() []string {
 	host, port, _ := net.SplitHostPort(c.address) // it came from a listener
 	return []string{
-		"--etcd-servers=" + c.socket("client"),
+		"--etcd-servers=" + c.socket(),
 		"--bind-address=" + host, "--secure-port=" + port,
 		"--tls-cert-file=" + c.credentials.file("apiserver.crt"), "--tls-private-key-file=" + c.credentials.file("apiserver.key"),
 		"--service-account-issuer=https://kubernetes.default.svc",

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -28,6 +27,7 @@ type Process struct {
 	program Program
 	binary  string
 	args    []string
+	dir     string // working directory
 	log     string // file
 
 	mu      sync.Mutex
@@ -53,7 +53,7 @@ func (p *Process) Start() error {
 	}
 	defer func() { _ = log.Close() }() // the child has its own descriptor
 	cmd := exec.Command(p.binary, append([]string{string(p.program)}, p.args...)...)
-	cmd.Dir = filepath.Dir(p.log)
+	cmd.Dir = p.dir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = attributes()
 	done := make(chan struct{})
