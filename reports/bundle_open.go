@@ -20,7 +20,7 @@ import (
 )
 
 // needed are the files without which a bundle cannot be used; the report can be made anew.
-var needed = []string{HistoryFile, VerdictFile, SettingsFile}
+var needed = []string{HistoryFile, ScenarioFile, SettingsFile, VerdictFile}
 
 // Open reads a finished bundle. What is wrong with one is a *Problem, with what to do about it.
 func Open(path string) (*Run, error) {
@@ -39,7 +39,11 @@ func Open(path string) (*Run, error) {
 			return nil, &Problem{Code: CodeBundle, Path: path, Message: "the bundle has no " + name, Remedy: rerunRemedy}
 		}
 	}
-	return assemble(path, files)
+	r, err := assemble(path, files)
+	if err == nil {
+		r.RecordedBy = m.Version
+	}
+	return r, err
 }
 
 const rerunRemedy = "run the scenario again, or take the bundle from where it was made"
@@ -112,7 +116,7 @@ func assemble(path string, files map[string][]byte) (*Run, error) {
 	if r.History, err = history.Decode(bytes.NewReader(files[HistoryFile]), filepath.Join(path, HistoryFile)); err != nil {
 		return nil, &Problem{Code: CodeHistory, Path: path, Message: "the history cannot be read", Err: err, Remedy: rerunRemedy}
 	}
-	if err := yaml.Unmarshal(files[SettingsFile], &r.Settings); err != nil {
+	if err := yaml.UnmarshalWithOptions(files[SettingsFile], &r.Settings, yaml.Strict()); err != nil {
 		return nil, &Problem{Code: CodeDamaged, Path: filepath.Join(path, SettingsFile), Message: "not settings", Err: err, Remedy: rerunRemedy}
 	}
 	var v verdictFile

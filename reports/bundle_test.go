@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -126,6 +127,14 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"another version": {rewrite(ManifestFile, func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`"squall_bundle": 1`), []byte(`"squall_bundle": 9`), 1)
 		}), CodeVersion, "format 9"},
+		"a missing scenario": {remove(ScenarioFile), CodeBundle, "scenario.yaml is missing"},
+		"an unlisted scenario": {func(t *testing.T, path string) {
+			reseal(t, path, func(m *manifest) { delete(m.Files, ScenarioFile) })
+		}, CodeBundle, "has no scenario.yaml"},
+		"a mistyped setting": {func(t *testing.T, path string) {
+			rewrite(SettingsFile, func(b []byte) []byte { return bytes.Replace(b, []byte("recovery_grace"), []byte("recovery_grac"), 1) })(t, path)
+			reseal(t, path, func(*manifest) {})
+		}, CodeDamaged, "recovery_grac"},
 		"a missing history": {remove(HistoryFile), CodeBundle, "history.jsonl is missing"},
 		"a cut history":     {rewrite(HistoryFile, func(b []byte) []byte { return b[:len(b)/2] }), CodeDamaged, "truncated"},
 		"an edited verdict": {rewrite(VerdictFile, func(b []byte) []byte { return bytes.Replace(b, []byte("invalid"), []byte("valid\" "), 1) }), CodeDamaged, "changed"},
@@ -148,6 +157,34 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	}
 	if _, err := Open(keepWithoutReport(t)); err != nil {
 		t.Errorf("a bundle whose report was removed cannot be used: %v", err)
+	}
+}
+
+// reseal gives a bundle a manifest that fits its files.
+func reseal(t *testing.T, path string, change func(*manifest)) {
+	t.Helper()
+	m, err := readManifest(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range m.Files {
+		text, err := os.ReadFile(filepath.Join(path, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSeal()
+		if _, err := s.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		m.Files[name] = s.sealed()
+	}
+	change(&m)
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, ManifestFile), text, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -82,6 +82,7 @@ type Run struct {
 	Unmet []string
 	// Interrupted: somebody stopped the run at Virtual. What was recorded until then was judged.
 	Interrupted bool
+	RecordedBy  string // the version of Squall that wrote the bundle; empty: the run is not from one
 	Bundle      string // where the bundle lies; empty: none was written
 	Control     *Run   // the same scenario and seed under a dispatcher that passes; may be nil
 }

@@ -64,6 +64,9 @@ func jobOf(r *reports.Run) (job, error) {
 		return job{}, usage("bundle %s: this build has no dispatcher %q", r.Bundle, m.Dispatcher)
 	}
 	s.Settings = overridesTo(r.Settings)
+	if _, err := s.Config(system, m.Seed); err != nil {
+		return job{}, usage("bundle %s cannot be run: %w", r.Bundle, err)
+	}
 	return job{scenario: s, text: r.Scenario, system: system, world: world, from: m.Seed, count: 1}, nil
 }
 

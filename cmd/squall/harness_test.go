@@ -134,6 +134,39 @@ func TestReplayNoticesAnotherTrace(t *testing.T) {
 	}
 }
 
+// TestReplayOfAnotherVersion: a bundle says which version recorded it; that the trace differs is then no failure of Squall.
+func TestReplayOfAnotherVersion(t *testing.T) {
+	for world, c := range map[string]struct {
+		code int
+		says string
+	}{
+		"sim":          {exitValid, "was recorded by squall v0.1.2, and this is squall "},
+		"test-strange": {exitUsage, "was recorded by squall v0.1.2, and this is squall "},
+	} {
+		t.Run(world, func(t *testing.T) {
+			withTestWorlds(t)
+			var out, err bytes.Buffer
+			execute([]string{"run", "demo", "--world", world, "--seed", "1"}, &out, &err)
+			path := filepath.Join(".squall", "latest", "manifest.json")
+			text := must(os.ReadFile(path))
+			changed := bytes.Replace(text, []byte(`"squall": "`+thisBuild().recorded()+`"`), []byte(`"squall": "v0.1.2"`), 1)
+			if bytes.Equal(text, changed) {
+				t.Fatalf("no version in %s", text)
+			}
+			if failed := os.WriteFile(path, changed, 0o644); failed != nil {
+				t.Fatal(failed)
+			}
+			err.Reset()
+			if code := execute([]string{"replay", "latest"}, &out, &err); code != c.code {
+				t.Errorf("status %d, expected %d\n%s", code, c.code, err.String())
+			}
+			if !strings.Contains(err.String(), c.says) || strings.Contains(err.String(), "determinism is lost") {
+				t.Errorf("it says\n%s", err.String())
+			}
+		})
+	}
+}
+
 // TestJSON: the shape that programs rely on, no more and no less.
 func TestJSON(t *testing.T) {
 	t.Chdir(t.TempDir())

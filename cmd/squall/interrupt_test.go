@@ -175,3 +175,31 @@ func TestReplayOfAnInterruptedRun(t *testing.T) {
 		t.Errorf("not compared:\n%s", out.String())
 	}
 }
+
+// TestInterruptedReplay: it says how far it came, and compares that.
+func TestInterruptedReplay(t *testing.T) {
+	withTestWorlds(t)
+	var out, errs bytes.Buffer
+	execute([]string{"run", "demo", "--seed", "1"}, &out, &errs)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for i := range worldEntries {
+		if worldEntries[i].name == "sim" {
+			worldEntries[i].open = func(c clusters.Config) (clusters.Cluster, error) {
+				cluster, err := sim.New(c)
+				return cutOff{cluster, cancel}, err
+			}
+		}
+	}
+	out.Reset()
+	root := newRoot(&console{out: &out, err: &errs, color: colourNever})
+	root.SetArgs([]string{"replay", "latest", "-q"})
+	if code := statusOf(root.ExecuteContext(ctx)); code != exitInterrupted {
+		t.Errorf("status %d, expected %d\n%s", code, exitInterrupted, errs.String())
+	}
+	for _, want := range []string{"? unknown  demo", "interrupted after ", "the same until then"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing from\n%s", want, out.String())
+		}
+	}
+}

@@ -53,6 +53,9 @@ func runReplay(cmd *cobra.Command, c *console, f *replayFlags, path string) erro
 	if err != nil {
 		return err
 	}
+	if b := thisBuild().recorded(); before.RecordedBy != b {
+		c.note("squall: bundle %s was recorded by squall %s, and this is squall %s", before.Bundle, before.RecordedBy, b)
+	}
 	o := outcome{job: j, bundle: before.Bundle}
 	p := c.begin("seeds", 1)
 	o.tally = scenarios.Seeds(cmd.Context(), j.scenario, scenarios.Many{Options: j.options(), From: j.from, Count: 1,
@@ -60,15 +63,46 @@ func runReplay(cmd *cobra.Command, c *console, f *replayFlags, path string) erro
 	p.end()
 	r := results{outcomes: []outcome{o}, interrupted: cmd.Context().Err() != nil}
 	switch {
-	case r.interrupted || o.shown == nil:
+	case o.shown == nil:
+		c.note("squall: interrupted before anything was replayed")
 		return ended(exitInterrupted)
 	case o.shown.Err != nil:
-		return broken(o.shown.Err)
+		return otherVersion(before, o.shown.Err.Error(), o.shown.Err)
 	}
+	o.discount(o.shown)
+	r.outcomes[0] = o
 	if err := c.writeOutputs(outputs, r.document("Squall: replay")); err != nil {
 		return err
 	}
+	if o.shown.Interrupted {
+		return c.compareSoFar(before, o, textOnStdout(outputs))
+	}
 	return c.compareTraces(before, o, f, textOnStdout(outputs))
+}
+
+// otherVersion is the failure of a replay: of the harness, or, when another version of Squall recorded the bundle, of whoever
+// expects this one to do the same.
+func otherVersion(bundle *reports.Run, difference string, failure error) error {
+	if now := thisBuild().recorded(); bundle.RecordedBy != now {
+		return usage("bundle %s was recorded by squall %s, and this is squall %s, which does something else under the same seed\n%s",
+			bundle.Bundle, bundle.RecordedBy, now, difference)
+	}
+	return broken(failure)
+}
+
+// compareSoFar tells of a replay that was interrupted: whether it was one as far as it came.
+func (c *console) compareSoFar(bundle *reports.Run, o outcome, text bool) error {
+	now := o.shown.History
+	if complete(bundle.History) {
+		if difference := sameSoFar(now, bundle.History); difference != "" {
+			return otherVersion(bundle, difference, fmt.Errorf("determinism is lost: the replay was interrupted, and even so it differs\n%s", difference))
+		}
+	}
+	if text {
+		o.print(c.out, c, true)
+		fmt.Fprintf(c.out, "interrupted after %s: the same until then, and not compared any further\n", count(len(now.Events), "event", "events"))
+	}
+	return ended(exitInterrupted)
 }
 
 // compareTraces prints the replay and whether it was one.
@@ -78,15 +112,11 @@ func (c *console) compareTraces(bundle *reports.Run, o outcome, f *replayFlags, 
 	switch {
 	case !complete(before):
 		if difference := sameSoFar(before, now); difference != "" {
-			return broken(fmt.Errorf("determinism is lost: the recording was interrupted, and even so it differs\n%s", difference))
+			return otherVersion(bundle, difference, fmt.Errorf("determinism is lost: the recording was interrupted, and even so it differs\n%s", difference))
 		}
 		same = fmt.Sprintf("the same as far as the recording goes, which was interrupted after %s", count(len(before.Events), "event", "events"))
 	case now.Meta.TraceHash != before.Meta.TraceHash:
-		if now.Meta.Version != before.Meta.Version {
-			return usage("bundle %s was written by squall %s, and this is squall %s: it does something else under the same seed\n%s",
-				bundle.Bundle, before.Meta.Version, now.Meta.Version, firstDifference(before, now))
-		}
-		return broken(undetermined(now, before.Meta.TraceHash, before))
+		return otherVersion(bundle, firstDifference(before, now), undetermined(now, before.Meta.TraceHash, before))
 	}
 	if text {
 		if f.until > 0 {
