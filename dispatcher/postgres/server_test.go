@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -37,6 +38,10 @@ func withServer(run func() int) (int, error) {
 	ctx := context.Background()
 	if server = os.Getenv("DATABASE_URL"); server == "" {
 		own, err := throwaway.Start(ctx, throwaway.Options{})
+		if errors.Is(err, throwaway.ErrNoBinaries) && os.Getenv("CI") == "" {
+			fmt.Println("left out:", err) // make test says so again at its end; continuous integration fails
+			return 0, nil
+		}
 		if err != nil {
 			return 1, fmt.Errorf("the tests need a Postgres server; set DATABASE_URL or let them start one: %w", err)
 		}
