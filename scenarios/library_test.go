@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/squall-chaos/squall/faults"
@@ -40,6 +41,21 @@ func TestControlsPassAndDifferInTheFault(t *testing.T) {
 		}
 		if control.Swarm != "" {
 			t.Errorf("%s: the control %s has a swarm", s.Name, control.Name)
+		}
+	}
+}
+
+// TestEveryScenarioNamesItsIncidentsAndHasAControl keeps what the README says of the library true.
+func TestEveryScenarioNamesItsIncidentsAndHasAControl(t *testing.T) {
+	for _, s := range scenarios.Library() {
+		if strings.HasSuffix(s.Name, "-control") {
+			continue
+		}
+		if control, err := s.LoadControl(); err != nil || control == nil {
+			t.Errorf("%s has no control: %v", s.Name, err)
+		}
+		if len(s.Incidents) == 0 && s.Swarm == "" {
+			t.Errorf("%s names no incident and is no swarm", s.Name)
 		}
 	}
 }
