@@ -146,6 +146,14 @@ func (r *run) finish(i int32, e *history.Event) {
 }
 
 func (r *run) indexOperations() {
+	var counts [len(r.verbs)]int // first: one allocation then serves all verbs
+	for i := range r.Operations {
+		counts[r.Operations[i].Verb]++
+	}
+	room := make([]int32, len(r.Operations))
+	for verb, n := range counts {
+		r.verbs[verb], room = room[:0:n], room[n:]
+	}
 	for i := range r.Operations {
 		verb := r.Operations[i].Verb
 		r.verbs[verb] = append(r.verbs[verb], int32(i))

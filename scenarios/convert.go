@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,7 +143,7 @@ func (g TaskGroup) names() []string {
 	}
 	names := make([]string, g.Count)
 	for i := range names {
-		names[i] = fmt.Sprintf("%s-%d", g.Name, i+1)
+		names[i] = g.Name + "-" + strconv.Itoa(i+1)
 	}
 	return names
 }
@@ -167,6 +168,15 @@ func (s *Scenario) TaskNames() []string {
 	return names
 }
 
+// taskCount is how many tasks there are.
+func (s *Scenario) taskCount() int {
+	n := 0
+	for _, g := range s.Tasks {
+		n += max(g.Count, 1)
+	}
+	return n
+}
+
 // ClientStep is one call of a client: Submit (once more), Cancel, Read or Resume of a task.
 type ClientStep struct {
 	At   time.Duration
@@ -176,12 +186,16 @@ type ClientStep struct {
 
 // ClientSteps returns what clients do after submitting, in order of time.
 func (s *Scenario) ClientSteps(seed uint64) []ClientStep {
+	if len(s.Clients) == 0 {
+		return nil
+	}
 	var all []ClientStep
+	names := s.TaskNames()
 	for i, step := range s.Clients {
 		verb, pattern := step.call()
 		at := step.At.Draw(stream(seed, fmt.Sprintf("client step %d", i+1)))
 		for range max(step.Times, 1) {
-			for _, name := range matching(pattern, s.TaskNames()) {
+			for _, name := range matching(pattern, names) {
 				all = append(all, ClientStep{At: at, Verb: verb, Task: dispatcher.TaskID(name)})
 			}
 			at += step.Every

@@ -174,7 +174,7 @@ func (r *runner) settle() time.Duration {
 	}
 	s := r.result.Settings
 	detect := s.NodeGrace + s.UnreachableToleration + s.PodGrace + s.TerminationTimeout
-	round := s.Bound(detect, len(r.scenario.TaskNames())) + s.StartTimeout + s.WorkflowDeadline
+	round := s.Bound(detect, r.scenario.taskCount()) + s.StartTimeout + s.WorkflowDeadline
 	return time.Duration(s.MaxFailures+1) * round
 }
 

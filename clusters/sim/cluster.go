@@ -61,14 +61,14 @@ func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 		shutdown: k.Stream("worker: shutdown"), holders: map[string]dispatcher.InstanceID{},
 		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{}, contexts: m.contexts,
 	}
-	*m = Memory{}
 	w.ports.api = port{clusters.API, c.Platform.APILatency, k.Stream("latency: api")}
 	w.ports.lease = port{clusters.Lease, c.Platform.APILatency, k.Stream("latency: lease")}
 	w.ports.store = port{clusters.Store, c.Platform.StoreLatency, k.Stream("latency: store")}
 	w.database = postgres.New(postgres.Config{
 		Settings: c.Settings, Clock: k.Time, Lag: c.Platform.ReplicaLag, Stream: k.Stream("postgres: lag"),
-		OnCommit: w.record.committed,
+		OnCommit: w.record.committed, Rows: m.rows,
 	})
+	*m = Memory{} // it is this world's now
 	w.store = w.database
 	if hook := c.System.Store; hook != nil {
 		w.store = hook(w.database)

@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/dispatcher/memory"
 )
 
 // Memory is what a history is written into, for those who run many simulations one after the other: growing it
@@ -12,6 +13,7 @@ type Memory struct {
 	events     []history.Event
 	open       []*call
 	contexts   contexts
+	rows       *memory.Store
 }
 
 // New is New with the memory of an earlier simulation, if one was recycled.
@@ -25,6 +27,6 @@ func (m *Memory) Recycle(c *Cluster) {
 	clear(r.events)
 	clear(r.open[:cap(r.open)])
 	c.contexts.again()
-	*m = Memory{operations: r.operations[:0], events: r.events[:0], open: r.open[:0], contexts: c.contexts}
+	*m = Memory{operations: r.operations[:0], events: r.events[:0], open: r.open[:0], contexts: c.contexts, rows: c.database.Store}
 	r.operations, r.events, r.open, c.contexts = nil, nil, nil, contexts{}
 }

@@ -28,6 +28,9 @@ type Store struct {
 	versionFloor uint64 // every version handed out from here on is larger
 	undo         undoLog
 	mark         uint64 // of the latest walk that marks rows
+
+	made []*row // ever, to be used again after Reset
+	used int    // of them
 }
 
 // row is one line of the table: the task, and two columns that only the store reads.
@@ -52,9 +55,29 @@ func New(s dispatcher.Settings, now func() time.Time) *Store {
 	return &Store{settings: s, now: now, rows: map[dispatcher.TaskID]*row{}}
 }
 
+// Reset makes the store as empty as New does, on the memory that it has: for those who run many simulations.
+func (s *Store) Reset(settings dispatcher.Settings, now func() time.Time) {
+	clear(s.rows)
+	for i := range s.indexes {
+		s.indexes[i] = index{slots: s.indexes[i].slots[:0]}
+	}
+	*s = Store{settings: settings, now: now, rows: s.rows, indexes: s.indexes, undo: undoLog{slots: s.undo.slots[:0]}, made: s.made}
+}
+
+// newRow takes a row from those that an earlier run made, if it left one.
+func (s *Store) newRow() *row {
+	if s.used == len(s.made) {
+		s.made = append(s.made, new(row))
+	}
+	r := s.made[s.used]
+	s.used++
+	*r = row{places: nowhere}
+	return r
+}
+
 // insert commits a new row.
 func (s *Store) insert(t dispatcher.Task, now time.Time) dispatcher.Task {
-	r := &row{places: nowhere}
+	r := s.newRow()
 	r.Spec.ID = t.Spec.ID
 	s.rows[t.Spec.ID] = r
 	return s.commit(r, &row{Task: t, places: nowhere}, now)
@@ -116,7 +139,15 @@ func (r *row) tooLate(now time.Time) bool {
 	return some && now.After(deadline)
 }
 
-// refused explains a refusal; err is one of dispatcher's errors.
-func refused(verb string, id dispatcher.TaskID, err error) error {
-	return fmt.Errorf("%s task %s: %w", verb, id, err)
+// refusal explains a refusal; err is one of dispatcher's errors. The text is made when somebody reads it: hardly anybody does.
+type refusal struct {
+	verb string
+	id   dispatcher.TaskID
+	err  error
 }
+
+func refused(verb string, id dispatcher.TaskID, err error) error { return &refusal{verb, id, err} }
+
+func (r *refusal) Error() string { return fmt.Sprintf("%s task %s: %v", r.verb, r.id, r.err) }
+
+func (r *refusal) Unwrap() error { return r.err }

@@ -37,6 +37,7 @@ type Container struct {
 	startTime time.Duration // status.startTime
 	index     int           // in Server.running
 	starting  kernel.Timer
+	arrives   func() // a report does: made once
 	deadline  kernel.Timer
 	grace     kernel.Timer
 }

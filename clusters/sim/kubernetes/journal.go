@@ -14,6 +14,7 @@ type journal struct {
 	since   uint64 // changes up to this version are not in it
 	start   int    // how many changes were trimmed
 	changes []change
+	room    []dispatcher.Workload // for copies of objects: one allocation for many
 }
 
 // change is one version of one object.
@@ -26,9 +27,17 @@ type change struct {
 // trimAt is the length from which on the journal is trimmed now and then.
 const trimAt = 1024
 
-func (s *Server) record(t WatchType, w dispatcher.Workload) {
+const copiesAtOnce = 32
+
+func (s *Server) record(t WatchType, w *dispatcher.Workload) {
 	j := &s.journal
-	j.changes = append(j.changes, change{s.k.Now(), t, &w})
+	if len(j.room) == 0 {
+		j.room = make([]dispatcher.Workload, copiesAtOnce)
+	}
+	kept := &j.room[0]
+	j.room = j.room[1:]
+	*kept = *w
+	j.changes = append(j.changes, change{s.k.Now(), t, kept})
 	if len(j.changes)%trimAt == 0 {
 		s.trim()
 	}

@@ -17,7 +17,7 @@ const minGrace = time.Second
 // notify tells the pod's kubelet, by its watch, that the pod changed.
 func (s *Server) notify(p *pod) {
 	if p.node.connected() && !s.down {
-		s.k.After(s.hop(), s.labels.sync, func() { s.sync(p) })
+		s.k.After(s.hop(), s.labels.sync, p.seen)
 	}
 }
 
@@ -52,6 +52,7 @@ func (s *Server) admit(p *pod) {
 	s.containers++
 	c := &Container{Workload: p.w, Node: n.name, Number: s.containers, Task: p.task, NodeID: n.id,
 		server: s, pod: p, node: n, state: dispatcher.WorkloadPending, startTime: s.k.Now()}
+	c.arrives = func() { s.reported(c) }
 	p.container = c
 	n.containers = append(n.containers, c)
 	// A node that shuts down turns new pods away (pkg/kubelet/nodeshutdown, Admit: reason NodeShutdown); a pod that is
@@ -134,7 +135,7 @@ func (s *Server) report(c *Container) {
 	if c.pod.gone || !c.node.connected() || s.down {
 		return // resync reports it
 	}
-	s.k.After(s.hop(), s.labels.report, func() { s.reported(c) })
+	s.k.After(s.hop(), s.labels.report, c.arrives)
 }
 
 // reported is the arrival of a status update and, when the pod is terminating and its container has ended, of

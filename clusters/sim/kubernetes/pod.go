@@ -21,6 +21,7 @@ type pod struct {
 	immediate bool // deletionGracePeriodSeconds is 0: the object leaves with its last finalizer
 	disrupted bool // condition DisruptionTarget
 	gone      bool
+	seen      func() // its kubelet sees a change: made once
 }
 
 // Create makes the object, unless its name is taken (also by one that is terminating), the quota is spent or
@@ -35,12 +36,13 @@ func (s *Server) Create(w dispatcher.Workload) (dispatcher.Workload, error) {
 		return dispatcher.Workload{}, fmt.Errorf("create workload %s: quota of %d pods: %w", w.Name, s.quota, dispatcher.ErrThrottled)
 	}
 	if s.pods[w.Name] != nil {
-		return dispatcher.Workload{}, fmt.Errorf("create workload %s: %w", w.Name, dispatcher.ErrExists)
+		return dispatcher.Workload{}, &refusal{"create", w.Name, dispatcher.ErrExists}
 	}
 	s.uids++
 	w.UID = dispatcher.UID("uid-" + strconv.FormatUint(s.uids, 10))
 	w.State, w.Failure, w.Node, w.Deleting, w.DeletedAt = dispatcher.WorkloadPending, dispatcher.FailureNone, "", false, time.Time{}
 	p := &pod{w: w, task: s.host.Tasks().ID(string(w.Task))}
+	p.seen = func() { s.sync(p) }
 	s.pods[w.Name] = p
 	i, _ := s.find(w.Name)
 	s.byName = slices.Insert(s.byName, i, p)
@@ -50,6 +52,16 @@ func (s *Server) Create(w dispatcher.Workload) (dispatcher.Workload, error) {
 	s.enqueue(p)
 	return p.w, nil
 }
+
+// refusal explains an error that dispatchers meet every day. Its text is made when somebody reads it.
+type refusal struct {
+	verb, name string
+	err        error
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%s workload %s: %v", r.verb, r.name, r.err) }
+
+func (r *refusal) Unwrap() error { return r.err }
 
 // valid is the part of validation that a dispatcher can fail (pkg/apis/core/validation, ValidatePodCreate):
 // the name is a DNS subdomain, activeDeadlineSeconds at least 1 when set, the grace period not negative.
@@ -76,7 +88,7 @@ func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <=
 func (s *Server) Get(name string) (dispatcher.Workload, error) {
 	p := s.pods[name]
 	if p == nil {
-		return dispatcher.Workload{}, fmt.Errorf("get workload %s: %w", name, dispatcher.ErrNotFound)
+		return dispatcher.Workload{}, &refusal{"get", name, dispatcher.ErrNotFound}
 	}
 	return p.w, nil
 }
@@ -86,7 +98,7 @@ func (s *Server) Get(name string) (dispatcher.Workload, error) {
 func (s *Server) Delete(name string, uid dispatcher.UID, force bool) error {
 	p, err := s.precondition(name, uid)
 	if err != nil {
-		return fmt.Errorf("delete workload %s: %w", name, err)
+		return &refusal{"delete", name, err}
 	}
 	s.delete(p, force)
 	return nil
@@ -96,7 +108,7 @@ func (s *Server) Delete(name string, uid dispatcher.UID, force bool) error {
 func (s *Server) Release(name string, uid dispatcher.UID) error {
 	p, err := s.precondition(name, uid)
 	if err != nil {
-		return fmt.Errorf("release workload %s: %w", name, err)
+		return &refusal{"release", name, err}
 	}
 	if p.w.Held {
 		p.w.Held = false
@@ -208,7 +220,7 @@ func (s *Server) changed(p *pod, t WatchType) {
 	p.w.Version = s.version
 	s.k.Note(s.labels.change, s.version, uint64(t)<<32|uint64(p.task))
 	if s.journal.on {
-		s.record(t, p.w)
+		s.record(t, &p.w)
 	}
 }
 

@@ -23,6 +23,8 @@ type Config struct {
 	Clock    func() time.Time
 	Lag      clusters.Dist // age of what a standby shows
 	Stream   *rand.Rand    // decides the lag
+	// Rows is a store of an earlier run, for its memory. May be nil.
+	Rows *memory.Store
 	// OnCommit is told of every row that a transaction wrote, and must not keep it. May be nil.
 	OnCommit func(t *dispatcher.Task)
 }
@@ -38,7 +40,12 @@ type Database struct {
 
 // New returns an empty database.
 func New(c Config) *Database {
-	d := &Database{Store: memory.New(c.Settings, c.Clock), config: c, lag: c.Lag, timeline: 1}
+	d := &Database{Store: c.Rows, config: c, lag: c.Lag, timeline: 1}
+	if d.Store == nil {
+		d.Store = memory.New(c.Settings, c.Clock)
+	} else {
+		d.Reset(c.Settings, c.Clock)
+	}
 	d.KeepUndo, d.OnCommit = true, c.OnCommit
 	return d
 }
