@@ -33,8 +33,8 @@ func fromEnvironment(cmd *cobra.Command) error {
 			values = strings.Split(value, ",")
 		}
 		for _, v := range values {
-			if err := cmd.Flags().Set(f.Name, strings.TrimSpace(v)); err != nil {
-				failed = usage("environment variable %s: %w", variableOf(f.Name), err)
+			if err := cmd.Flags().Set(f.Name, strings.TrimSpace(v)); err != nil && failed == nil {
+				failed = usage("environment variable %s: %s", variableOf(f.Name), badValue(f, v))
 			}
 		}
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/reports"
@@ -55,6 +56,16 @@ func ended(code int) error {
 
 func endedWith(v reports.Verdict) error { return ended(v.ExitCode()) }
 
+// outOfRoom tells whether something could not be written for a reason that lies with the machine.
+func outOfRoom(err error) bool {
+	for _, reason := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}
+
 // statusOf is the exit status that an error stands for.
 func statusOf(err error) int {
 	var end *ending
@@ -64,6 +75,8 @@ func statusOf(err error) int {
 	switch {
 	case err == nil:
 		return exitValid
+	case outOfRoom(err):
+		return exitUsage // whoever started squall can make room; there is nothing to repair in it
 	case errors.As(err, &end):
 		return end.code
 	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &bundle):

@@ -40,6 +40,9 @@ func parseOutputs(texts []string) ([]output, error) {
 		if err := checkFile(path); err != nil {
 			return nil, err
 		}
+		if i := slices.IndexFunc(all, func(o output) bool { return sameFile(o.path, path) }); i >= 0 {
+			return nil, usage("-o %s=%s and -o %s=%s would overwrite each other: name another file", all[i].format, all[i].path, format, path)
+		}
 		all = append(all, output{format, path})
 	}
 	if onStdout == "" {
@@ -65,6 +68,21 @@ func checkFile(path string) error {
 	return nil
 }
 
+// sameFile tells whether both paths name one file, there already or not.
+func sameFile(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	first, firstErr := os.Stat(a)
+	second, secondErr := os.Stat(b)
+	if firstErr == nil && secondErr == nil {
+		return os.SameFile(first, second) && first.Mode().IsRegular() // pipes and devices take both, one after the other
+	}
+	x, xErr := filepath.Abs(a)
+	y, yErr := filepath.Abs(b)
+	return xErr == nil && yErr == nil && x == y
+}
+
 // textOnStdout tells whether a person reads stdout.
 func textOnStdout(outputs []output) bool {
 	return slices.ContainsFunc(outputs, func(o output) bool { return o.path == "" && o.format == formatText })
@@ -83,8 +101,12 @@ func (c *console) writeOutputs(outputs []output, d document) error {
 			}
 			continue
 		}
-		if _, err := makeDirs(filepath.Dir(o.path)); err != nil {
+		made, err := makeDirs(filepath.Dir(o.path))
+		if err != nil {
 			return usage("-o: %w", err)
+		}
+		if len(made) > 0 {
+			c.note("squall: -o %s=%s: made the directory %s", o.format, o.path, made[0])
 		}
 		if err := writeFile(o.path, func(f *os.File) error { return write(f) }); err != nil {
 			return broken(err)

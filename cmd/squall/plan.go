@@ -111,12 +111,23 @@ func (f *runFlags) jobs(cmd *cobra.Command, names []string) ([]job, error) {
 			return nil, err
 		}
 		j.from, j.count = f.seedsOf(cmd, j.scenario)
+		if err := inRange(j.from, j.count); err != nil {
+			return nil, err
+		}
 		if err := world.suits(j.scenario, j.from); err != nil {
 			return nil, err
 		}
 		all = append(all, j)
 	}
 	return all, nil
+}
+
+// inRange refuses seeds beyond the largest number: they would go on from 0.
+func inRange(from uint64, count int) error {
+	if left := math.MaxUint64 - from; uint64(count)-1 > left {
+		return usage("--from %d: the last seed is %d, and %d do not fit between them", from, uint64(math.MaxUint64), count)
+	}
+	return nil
 }
 
 func (f *runFlags) seedsOf(cmd *cobra.Command, s *scenarios.Scenario) (from uint64, count int) {

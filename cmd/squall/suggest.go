@@ -81,8 +81,12 @@ func strict(root *cobra.Command) {
 // badFlag turns cobra's complaint about a flag into one that names the nearest flag.
 func badFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return usage("%s", badValue(value.GetFlag(), value.GetValue()))
+	}
 	if !errors.As(err, &unknown) {
-		return usage("%s: %w", cmd.CommandPath(), err)
+		return usage("%w", err)
 	}
 	name := unknown.GetSpecifiedName()
 	if short := unknown.GetSpecifiedShortnames(); short != "" {
@@ -95,6 +99,21 @@ func badFlag(cmd *cobra.Command, err error) error {
 		return usage("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, near)
 	}
 	return usage("%s has no flag --%s; `%s --help` lists all", cmd.CommandPath(), name, cmd.CommandPath())
+}
+
+// kinds are what flags take, in words, by pflag's names of their types.
+var kinds = map[string]string{
+	"int": "a whole number, such as 20", "uint64": "a whole number from 0 on, such as 7", "duration": "a time, such as 90s or 5m",
+	"bool": "true or false",
+}
+
+// badValue says what a flag takes; that a parser of Go's library refused the value helps nobody.
+func badValue(f *pflag.Flag, value string) string {
+	text := fmt.Sprintf("invalid argument %q for \"--%s\"", value, f.Name)
+	if kind := kinds[f.Value.Type()]; kind != "" {
+		text += ": it takes " + kind
+	}
+	return text
 }
 
 // count writes a number with its noun.

@@ -60,6 +60,9 @@ func (f *chaosFlags) trials(cmd *cobra.Command) ([]trial, error) {
 	if err := f.check(cmd); err != nil {
 		return nil, err
 	}
+	if err := inRange(f.from, f.seeds); err != nil {
+		return nil, err
+	}
 	world, err := findWorld(f.world)
 	if err != nil {
 		return nil, err
