@@ -15,10 +15,10 @@ import (
 
 func newExplainCommand(c *console) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain CODE|INVARIANT|FAULT|DISPATCHER",
+		Use:   "explain CODE|INVARIANT|FAULT|ACTION|DISPATCHER|SETTING|B",
 		Short: "Explain a name that Squall prints",
-		Long: "Explain the code of an error (SQ104), an invariant of a verdict (I1-overlap), a kind of fault (node-kill) or a\n" +
-			"dispatcher (naive).",
+		Long: "Explain the code of an error (SQ104), an invariant of a verdict (I1-overlap), a kind of fault (node-kill), what can\n" +
+			"become of a call (cut-reply), a dispatcher (naive), a setting (recovery_grace) or the bound B.",
 		Example: "  squall explain I1-overlap",
 		Args:    exactly("name", "an error code (SQ104), an invariant (I1-overlap), a fault or a dispatcher"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -33,7 +33,8 @@ func newExplainCommand(c *console) *cobra.Command {
 }
 
 func explanationOf(name string) (string, error) {
-	for _, explain := range []func(string) (string, bool){scenarios.Explain, explainInvariant, explainFault, explainDispatcher} {
+	for _, explain := range []func(string) (string, bool){scenarios.Explain, explainInvariant,
+		explainFault, explainAction, explainDispatcher, explainSetting, explainBound} {
 		if text, ok := explain(name); ok {
 			return text, nil
 		}
@@ -42,8 +43,11 @@ func explanationOf(name string) (string, error) {
 	for _, k := range faults.Kinds() {
 		known = append(known, string(k))
 	}
-	known = slices.Concat(scenarios.Codes(), checker.Names(), known, planted.Names())
-	return "", unknownName("name", name, known, "error codes, invariants, faults and dispatchers can be explained")
+	for _, a := range faults.Actions() {
+		known = append(known, string(a))
+	}
+	known = slices.Concat(scenarios.Codes(), checker.Names(), known, planted.Names(), settingNames())
+	return "", unknownName("name", name, known, "error codes, invariants, and what `squall list` shows can be explained")
 }
 
 // explainInvariant says what an invariant promises, and where to see it broken.
@@ -53,12 +57,12 @@ func explainInvariant(name string) (string, bool) {
 			continue
 		}
 		text := fmt.Sprintf("%s: %s\n\nIt is put to the test by: %s.", i.Name, i.Promise, i.Of)
-		for _, d := range slices.Backward(planted.Defects()) { // naive, which breaks most, is the first
-			if slices.Contains(d.Breaks, i.Name) {
-				text += fmt.Sprintf("\n\nTo see it broken by %q (%s):\n\n    squall run %s --dispatcher %s --seeds %d",
-					d.System.Name, d.System.Summary, d.Scenario, d.System.Name, d.Seeds)
-				break
-			}
+		if s, ok := planted.ShowingOf(i.Name); !ok {
+			text += "\n\nNo planted dispatcher breaks it reliably; the tests of package checker do."
+		} else {
+			system, _ := planted.Lookup(s.Dispatcher)
+			text += fmt.Sprintf("\n\nTo see it broken by %q (%s):\n\n    squall run %s --dispatcher %s --seeds %d",
+				s.Dispatcher, system.Summary, s.Scenario, s.Dispatcher, s.Seeds)
 		}
 		return text, true
 	}
@@ -89,7 +93,7 @@ func explainDispatcher(name string) (string, bool) {
 	for _, d := range planted.Defects() {
 		if d.System.Name == name {
 			return fmt.Sprintf("%s: %s.\n\nIt breaks %s, found within %s of scenario %s:\n\n    squall run %s --dispatcher %s --seeds %d",
-				name, d.System.Summary, strings.Join(d.Breaks, " or "), count(d.Seeds, "seed", "seeds"), d.Scenario,
+				name, d.System.Summary, strings.Join(d.Breaks, ", "), count(d.Seeds, "seed", "seeds"), d.Scenario,
 				d.Scenario, name, d.Seeds), true
 		}
 	}

@@ -21,6 +21,7 @@ type listing struct {
 	Dispatchers []listedDispatcher `json:"dispatchers,omitempty"`
 	Faults      []listedFault      `json:"faults,omitempty"`
 	Profiles    []listedProfile    `json:"profiles,omitempty"`
+	Settings    []listedSetting    `json:"settings,omitempty"`
 	Worlds      []listedWorld      `json:"worlds,omitempty"`
 }
 
@@ -60,14 +61,14 @@ type listedWorld struct {
 }
 
 // listTopics are what `squall list` can be narrowed to.
-var listTopics = []string{"scenarios", "dispatchers", "faults", "profiles", "worlds"}
+var listTopics = []string{"scenarios", "dispatchers", "faults", "profiles", "settings", "worlds"}
 
 func newListCommand(c *console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "list [" + strings.Join(listTopics, "|") + "]",
-		Short:     "List scenarios, dispatchers, faults, profiles and worlds",
-		Long:      "List scenarios with the verdict expected of the reference and of the naive dispatcher (-v: what happens in them),\ndispatchers, faults, profiles of settings, and worlds.",
+		Short:     "List scenarios, dispatchers, faults, profiles, settings and worlds",
+		Long:      "List scenarios with the verdict expected of the reference and of the naive dispatcher (-v: what happens in them),\ndispatchers, faults, profiles of settings, the settings with their values in each, and worlds.",
 		Example:   "  squall list scenarios -v",
 		ValidArgs: listTopics,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -113,6 +114,8 @@ func list(topics []string) (listing, error) {
 			l.Faults = listFaults()
 		case "profiles":
 			l.Profiles = listProfiles()
+		case "settings":
+			l.Settings = listSettings()
 		case "worlds":
 			for _, w := range worldEntries {
 				l.Worlds = append(l.Worlds, listedWorld{w.name, w.summary})
@@ -210,6 +213,9 @@ func (l listing) write(w io.Writer, verbose bool) error {
 		for _, p := range l.Profiles {
 			t.row(p.Name, p.Chain)
 		}
+	}
+	if len(l.Settings) > 0 {
+		t.settings(l.Settings)
 	}
 	if len(l.Worlds) > 0 {
 		t.head("WORLD", "WHAT IT IS")

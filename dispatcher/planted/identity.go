@@ -107,7 +107,7 @@ func createErrorIsFailure() Defect {
 				return p
 			},
 		},
-		Breaks: []string{"I3-loss", "I8-truth"}, Scenario: "lost-create-reply", Seeds: 20,
+		Breaks: []string{"I3-loss"}, Scenario: "lost-create-reply", Seeds: 20,
 	}
 }
 

@@ -26,7 +26,11 @@ func naive() Defect {
 	for _, p := range parts {
 		all = both(all, p)
 	}
-	return Defect{System: all, Breaks: []string{"I1-overlap", "I1-effect"}, Scenario: "swarm-b0", Seeds: 20}
+	return Defect{
+		System:   all,
+		Breaks:   []string{"I1-overlap", "I5-budget", "I5-false-death", "I6-fence", "I8-leak", "L1-ledger", "L2-leadership"},
+		Scenario: "swarm-b0", Seeds: 20,
+	}
 }
 
 // onceLeader and onceLed hold leadership in a boolean: once won, a renewal that fails changes nothing.

@@ -7,7 +7,7 @@ import "github.com/squall-chaos/squall/dispatcher"
 // Defect is a planted dispatcher and what it is expected to break.
 type Defect struct {
 	System dispatcher.System
-	// Breaks lists the invariants of which at least one must be found violated.
+	// Breaks lists the invariants that are all found violated, though not under each seed.
 	Breaks []string
 	// Scenario is the library scenario whose seeds show it.
 	Scenario string
