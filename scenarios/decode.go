@@ -184,6 +184,7 @@ func (s *source) structure(n ast.Node, to slot) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 		if i < 0 {
 			s.unknownField(e, name, fieldNames(fields), to.path)
+			s.misread[to.path] = true
 			if !s.full() {
 				misspelt = append(misspelt, history.Nearest(name, fieldNames(fields)))
 			}
@@ -239,11 +240,16 @@ func (s *source) unknownField(e *ast.MappingValueNode, name string, known []stri
 
 // nearest suggests a name, or lists all that there are.
 func nearest(name string, known []string, all string) string {
+	const most = 30
+	return nearestOf(name, known, all, most)
+}
+
+// nearestOf is nearest, with a list of at most so many names.
+func nearestOf(name string, known []string, all string, most int) string {
 	known = known[:min(len(known), 1000)] // of a hundred thousand tasks the first thousand tell as much
 	if near := history.Nearest(name, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	const most = 30
 	if len(known) == 0 || len(known) > most {
 		return ""
 	}

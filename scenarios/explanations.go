@@ -92,7 +92,7 @@ var explanations = []explanation{
 		"Worlds differ in what they can break: only the simulation can, for example, make a database lose commits at will. `squall list worlds` shows which world can do what.",
 		"squall run --world sim stale-replica-sweep"},
 	{"SQ306", "aimed at nothing",
-		"The target names a node, task or process that the scenario does not have.",
+		"The target names a node, task or process that the scenario does not have, or a node that the kind does not strike: only spot nodes are reclaimed.",
 		"faults:\n  - {at: 60s, kind: node-kill, target: {node: \"any:spot\"}}\n  - {at: 90s, kind: process-pause, target: {process: \"leader:dispatcher\"}, for: 90s}\n  - {at: 2m, kind: node-partition, target: {node: \"task:task-1\"}, for: 5m}"},
 	{"SQ307", "a fault past the horizon",
 		"At the horizon everything heals. A fault must strike before it, and one that lasts longer would be cut short: leave `for` out to say so.",

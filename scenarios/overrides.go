@@ -34,11 +34,7 @@ func ParseOverride(text string) (Override, error) {
 	}
 	o, known := s.override(name, root)
 	if !known {
-		err := fmt.Errorf("unknown setting %q", name)
-		if near := nearest(name, SettingNames(), ""); near != "" {
-			err = fmt.Errorf("%w: %s", err, near)
-		}
-		return Override{}, err
+		return Override{}, fmt.Errorf("unknown setting %q: %s", name, nearestSetting(name))
 	}
 	if len(s.problems) > 0 {
 		return Override{}, fmt.Errorf("setting %s: %s", name, s.problems[0].Message)
@@ -67,6 +63,25 @@ func (os Overrides) Apply(to dispatcher.Settings) dispatcher.Settings {
 // SettingNames lists the names of all settings.
 func SettingNames() []string { return fieldNames(fieldsOf(reflect.TypeFor[dispatcher.Settings]())) }
 
+// spoken are the words that the field's environments use, and the settings that they mean. They are no synonyms: a
+// setting has one name, and whoever writes another is told it.
+var spoken = map[string]string{
+	"claim_batch_limit":    "claim_batch",
+	"recovery_batch_limit": "recover_batch",
+	"recovery_grace":       "recovery_grace",
+}
+
+// nearestSetting suggests the setting that was probably meant, or lists them all.
+func nearestSetting(name string) string {
+	if meant, ok := spoken[strings.ToLower(strings.TrimSpace(name))]; ok {
+		return fmt.Sprintf("did you mean %q?", meant)
+	}
+	return nearestOf(name, SettingNames(), "the settings are ", allSettings)
+}
+
+// allSettings is room for the names of all settings: whoever guessed wrongly has no other list at hand.
+const allSettings = 100
+
 func (s *source) overrides(n ast.Node, path string) Overrides {
 	values, ok := entries(n)
 	if !ok {
@@ -86,7 +101,7 @@ func (s *source) overrides(n ast.Node, path string) Overrides {
 			s.broken[path] = true // settings of which one is not known cannot be judged
 		}
 		if !known {
-			s.add(at(e.Key.GetToken()), CodeSetting, nearest(name, SettingNames(), ""), "unknown setting %q", brief(name))
+			s.add(at(e.Key.GetToken()), CodeSetting, nearestSetting(name), "unknown setting %q", brief(name))
 			continue
 		}
 		s.values[join(path, name)] = s.spot(e.Value)

@@ -85,7 +85,7 @@ func readLimited(path string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, problem("is not a regular file")
 	case info.Size() > maxBytes:
-		return nil, problem("the file has %d bytes; the limit is %d", info.Size(), maxBytes)
+		return nil, &InputError{Problems: []Problem{tooLarge(path, info.Size())}}
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -99,6 +99,7 @@ var refused = []struct {
 	{"too many tasks", "count: 3", "count: 200000", "8:25 SQ110 expected a number from 1 to 100000, found 200000"},
 	{"profile", "horizon: 10m", "horizon: 10m\nprofile: b1", `10:10 SQ203 unknown profile "b1"`},
 	{"setting", "horizon: 10m", "horizon: 10m\nsettings: {recover_grace: 6m}", `10:12 SQ201 unknown setting "recover_grace"`},
+	{"misspelt expectation", "horizon: 10m", "horizon: 10m\nexpect: {refrence: {verdict: valid}}", `10:10 SQ104 unknown field "refrence" in expect`},
 	{"setting's type", "horizon: 10m", "horizon: 10m\nsettings: {claim_batch: 5s}", `10:25 SQ105 expected a whole number, found the text "5s"`},
 	{"nesting", "horizon: 10m", "horizon: 10m\nsettings: {recovery_grace: 240s}", "10:28 SQ202 "},
 	{"excuse for nothing", "horizon: 10m", "horizon: 10m\nunsafe_settings: because", "10:18 SQ204 the settings nest"},
@@ -143,6 +144,27 @@ func TestParseRefuses(t *testing.T) {
 		one := len(got) == 1 || strings.HasSuffix(c.want, CodeNesting+" ") // one setting may break several rules
 		if !one || !strings.HasPrefix(got[0], c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, strings.Join(got, "\n     "), c.want)
+		}
+	}
+}
+
+func TestAnUnknownSettingIsAnsweredWithTheRightOne(t *testing.T) {
+	for name, want := range map[string]string{
+		"claim_batch_limit":    `did you mean "claim_batch"?`,
+		"CLAIM_BATCH_LIMIT":    `did you mean "claim_batch"?`,
+		"recovery_batch_limit": `did you mean "recover_batch"?`,
+		"RECOVERY_BATCH_LIMIT": `did you mean "recover_batch"?`,
+		"RECOVERY_GRACE":       `did you mean "recovery_grace"?`,
+		"worker_leas":          `did you mean "worker_lease"?`,
+		"foo":                  "the settings are http_timeout, step_timeout, ",
+	} {
+		_, err := Parse("calm.yaml", []byte(calm+"settings: {"+name+": 1}\n"))
+		var bad *InputError
+		if !errors.As(err, &bad) || len(bad.Problems) != 1 || bad.Problems[0].Code != CodeSetting || !strings.HasPrefix(bad.Problems[0].Fix, want) {
+			t.Errorf("%s in a file: %v", name, err)
+		}
+		if _, err := ParseOverride(name + "=1"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("--set %s=1: %v", name, err)
 		}
 	}
 }
@@ -203,7 +225,7 @@ func TestLoad(t *testing.T) {
 	for name, path := range map[string]string{
 		"SQ119 there is no such file": filepath.Join(dir, "none.yaml"),
 		"SQ119 is a directory":        dir,
-		"SQ119 the file has":          write("big.yaml", strings.Repeat("#", maxBytes+1)),
+		"SQ102 the file has":          write("big.yaml", strings.Repeat("#", maxBytes+1)),
 		"SQ118 there is no scenario":  write("lonely.yaml", calm+"control: calm-control\n"),
 	} {
 		_, err := Load(path)

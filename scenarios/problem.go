@@ -71,13 +71,14 @@ type source struct {
 	lines    []string
 	values   map[string]spot // where the value of a field stands, by path: faults[0].target.node
 	broken   map[string]bool // fields whose value could not be read: what it means is not judged
+	misread  map[string]bool // structures with a field that is not known: that nothing is set in them means nothing
 	tasks    []string        // names of all tasks, once they are known
 	problems []Problem
 	more     int // problems found besides
 }
 
 func newSource(file, text string) *source {
-	return &source{file: file, lines: strings.Split(text, "\n"), values: map[string]spot{}, broken: map[string]bool{}}
+	return &source{file: file, lines: strings.Split(text, "\n"), values: map[string]spot{}, broken: map[string]bool{}, misread: map[string]bool{}}
 }
 
 // enough is how many problems are looked at: of a file with thousands, the first few are shown.

@@ -51,11 +51,17 @@ func (s *source) parse(text string) ast.Node {
 	return nil
 }
 
+// tooLarge is the problem with a file that no scenario needs, whether it was read or not.
+func tooLarge(file string, size int64) Problem {
+	return Problem{Code: CodeLimits, File: file, Line: 1, Col: 1, Fix: "split the scenario",
+		Message: fmt.Sprintf("the file has %d bytes; the limit is %d", size, maxBytes), width: 1}
+}
+
 // readable refuses what no YAML reader should be given.
 func (s *source) readable(text string) bool {
 	switch {
 	case len(text) > maxBytes:
-		s.add(spot{1, 1, 1}, CodeLimits, "split the scenario", "the file has %d bytes; the limit is %d", len(text), maxBytes)
+		s.problems = append(s.problems, tooLarge(s.file, int64(len(text))))
 		return false
 	case strings.TrimSpace(text) == "":
 		s.add(spot{1, 1, 1}, CodeEmpty, "begin with `apiVersion: "+APIVersion+"`", "the file is empty")

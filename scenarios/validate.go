@@ -47,6 +47,13 @@ func (s *Scenario) bad(path, code, fix, format string, args ...any) {
 	}
 }
 
+// empty reports a structure in which nothing is set; where a field of it was misspelt, that is reported already.
+func (s *Scenario) empty(path, code, fix, format string, args ...any) {
+	if !s.source.misread[path] {
+		s.bad(path, code, fix, format, args...)
+	}
+}
+
 // set tells whether the file sets the field: what is missing but required is reported already.
 func (s *Scenario) set(path string) bool { return s.source.has(path) }
 
@@ -119,7 +126,7 @@ func (s *Scenario) validateNodes() {
 		s.between(path+".max", n.Max, 0, maxNodes)
 		s.between(path+".pods", n.Pods, 1, maxNodes)
 		if n.Count == 0 && n.Max == 0 {
-			s.bad(path, CodeMissing, "set count, max, or both", "node group %q will never have a node", brief(n.Name))
+			s.empty(path, CodeMissing, "set count, max, or both", "node group %q will never have a node", brief(n.Name))
 		}
 		if s.set(path+".max") && n.Max < n.Count {
 			s.bad(path+".max", CodeRange, "", "max %d is below count %d", n.Max, n.Count)
@@ -190,7 +197,7 @@ func (s *Scenario) validateClients() {
 			}
 		}
 		if len(set) != 1 {
-			s.bad(path, CodeMissing, "", "a client step does one of cancel, read, resume and submit; this one has %d", len(set))
+			s.empty(path, CodeMissing, "", "a client step does one of cancel, read, resume and submit; this one has %d", len(set))
 			continue
 		}
 		_, pattern := step.call()

@@ -30,7 +30,7 @@ func (s *Scenario) validateExpect() {
 	}
 	s.invariants("expect.tolerate", s.Expect.Tolerate)
 	if s.set("expect") && s.Expect.Reference == nil && s.Expect.Naive == nil && len(s.Expect.Planted) == 0 && len(s.Expect.Tolerate) == 0 {
-		s.bad("expect", CodeExpect, "remove it, or say what must come out", "nothing is expected here")
+		s.empty("expect", CodeExpect, "remove it, or say what must come out", "nothing is expected here")
 	}
 }
 
@@ -45,7 +45,7 @@ func (s *Scenario) expectation(path string, e *Expectation) {
 		return
 	}
 	if e.Verdict == "" && len(e.Violates)+len(e.Exercised)+len(e.Tasks)+len(e.Calls) == 0 {
-		s.bad(path, CodeExpect, "remove it, or say what must come out", "nothing is expected here")
+		s.empty(path, CodeExpect, "remove it, or say what must come out", "nothing is expected here")
 	}
 	s.oneOf(path+".verdict", CodeExpect, "verdict", e.Verdict, []string{"valid", "invalid"})
 	s.invariants(path+".violates", e.Violates)
@@ -75,7 +75,7 @@ func (s *Scenario) taskEnd(path string, t TaskEnd) {
 	s.oneOf(path+".phase", CodeExpect, "phase", t.Phase, phaseNames())
 	s.oneOf(path+".reason", CodeExpect, "reason", t.Reason, reasons)
 	if t.Phase == "" && t.Reason == "" && t.Executions == nil && t.MaxExecutions == nil && t.Effects == nil && t.StartedBy == 0 && t.EndedBy == 0 {
-		s.bad(path, CodeExpect, "", "nothing is expected of the task")
+		s.empty(path, CodeExpect, "", "nothing is expected of the task")
 	}
 }
 
@@ -83,7 +83,7 @@ func (s *Scenario) callRate(path string, c CallRate) {
 	s.oneOf(path+".verb", CodeExpect, "verb", c.Verb, faults.Verbs())
 	s.task(path+".task", c.Task)
 	if c.Min == nil && c.Max == nil {
-		s.bad(path, CodeExpect, "set min, max, or both", "nothing is expected of the calls")
+		s.empty(path, CodeExpect, "set min, max, or both", "nothing is expected of the calls")
 	}
 	if c.Min != nil && c.Max != nil && *c.Max < *c.Min {
 		s.bad(path+".max", CodeRange, "", "max %d is below min %d", *c.Max, *c.Min)
