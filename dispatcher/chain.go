@@ -14,18 +14,19 @@ type link struct {
 	need        time.Duration // what the margin must be at least; 0: any margin above nothing
 	harm        string
 	severity    Severity // zero: an error
+	mayEqual    bool     // equality holds too
 }
 
-// check returns a finding when the link does not hold. Equality never holds: what ends
+// check returns a finding when the link does not hold. Equality does not hold, unless the rule allows it: what ends
 // at the same instant ends in either order.
 func (l link) check() []Finding {
 	margin := l.rightValue - l.leftValue
-	if margin > 0 && margin >= l.need {
+	if margin >= l.need && (margin > 0 || margin == 0 && l.mayEqual) {
 		return nil
 	}
 	need := l.need.String() + " or more"
 	if l.need == 0 {
-		need = "more than 0s"
+		need = anyMargin
 	}
 	severity := l.severity
 	if severity == "" {
@@ -53,7 +54,7 @@ func (s Settings) checkChain() []Finding {
 			need: s.StoreTimeout, harm: "the kubelet kills the container before its worker can record that the step timed out"},
 	)
 	if s.RecoveryGrace == s.WorkflowDeadline {
-		found = append(found, Finding{Severity: SeverityError, Rule: "grace-not-deadline",
+		found = append(found, Finding{Severity: SeverityError, Rule: ruleGraceNotDeadline,
 			Left: Value{"workflow_deadline", s.WorkflowDeadline.String()}, Right: Value{"recovery_grace", s.RecoveryGrace.String()},
 			Margin: "0s", Need: "anything but 0s",
 			Harm: "a kill by deadline and a lost workload look alike, so overrunning work is requeued as lost and runs again"})
@@ -76,8 +77,8 @@ func (s Settings) checkSilence() []Finding {
 		)
 	}
 	return checkAll(
-		link{rule: "heartbeat-in-lease", left: "3 * heartbeat_interval", leftValue: 3 * s.HeartbeatInterval,
-			right: "worker_lease", rightValue: s.WorkerLease + 1, // rule 1 allows equality
+		link{rule: ruleHeartbeatInLease, left: "3 * heartbeat_interval", leftValue: 3 * s.HeartbeatInterval,
+			right: "worker_lease", rightValue: s.WorkerLease, mayEqual: true, // rule 1 allows equality
 			harm: "one late heartbeat ends healthy work"},
 		link{rule: "lease-in-grace", left: "worker_lease", leftValue: s.WorkerLease, right: "recovery_grace", rightValue: s.RecoveryGrace,
 			need: s.StoreTimeout + s.MaxClockSkew, harm: "a worker that is cut off is replaced before it has stopped itself: two executions overlap"},
@@ -94,11 +95,11 @@ func (s Settings) checkLease() []Finding {
 	)
 }
 
-// checkBatches is DESIGN's bounded recovery and rule 5.
+// checkBatches is rule 5, recovery keeps up with claiming: one sweep takes back what one tick can lose, and at its rate.
 func (s Settings) checkBatches() []Finding {
 	var found []Finding
 	if s.RecoverBatch < s.ClaimBatch {
-		found = append(found, Finding{Severity: SeverityError, Rule: "recover-batch",
+		found = append(found, Finding{Severity: SeverityError, Rule: ruleRecoverBatch,
 			Left: Value{"CLAIM_BATCH_LIMIT (claim_batch)", fmt.Sprint(s.ClaimBatch)}, Right: Value{"RECOVERY_BATCH_LIMIT (recover_batch)", fmt.Sprint(s.RecoverBatch)},
 			Margin: fmt.Sprint(s.RecoverBatch - s.ClaimBatch), Need: "0 or more",
 			Harm: "what one tick can lose, one sweep cannot recover: a backlog of stranded tasks builds up"})
@@ -106,7 +107,7 @@ func (s Settings) checkBatches() []Finding {
 	claimed := float64(s.ClaimBatch) / s.Tick.Seconds()
 	recovered := float64(s.RecoverBatch) / s.RecoverInterval.Seconds()
 	if recovered < claimed {
-		found = append(found, Finding{Severity: SeverityWarning, Rule: "recover-rate",
+		found = append(found, Finding{Severity: SeverityWarning, Rule: ruleRecoverRate,
 			Left: Value{"claim_batch / tick", fmt.Sprintf("%.2f/s", claimed)}, Right: Value{"recover_batch / recover_interval", fmt.Sprintf("%.2f/s", recovered)},
 			Margin: fmt.Sprintf("%.2f/s", recovered-claimed), Need: "0.00/s or more",
 			Harm: "after a total loss recovery is slower than claiming; the bound B counts with the real rate"})
@@ -131,7 +132,7 @@ func (s Settings) checkRetries() []Finding {
 	if executions <= agreed {
 		return nil
 	}
-	return []Finding{{Severity: SeverityError, Rule: "retries",
+	return []Finding{{Severity: SeverityError, Rule: ruleRetries,
 		Left: Value{"(platform_retries + 1) * max_failures", fmt.Sprint(executions)}, Right: Value{"agreed_executions", fmt.Sprint(agreed)},
 		Margin: fmt.Sprint(agreed - executions), Need: "0 or more",
 		Harm: "the platform's retries multiply with the dispatcher's: failing work runs more often than its owner agreed to"}}

@@ -33,9 +33,42 @@ type Finding struct {
 
 // String is the finding in one sentence.
 func (f Finding) String() string {
-	return fmt.Sprintf("%s %s must be below %s %s by %s, but the margin is %s: %s",
-		f.Left.Name, f.Left.Value, f.Right.Name, f.Right.Value, f.Need, f.Margin, f.Harm)
+	left, right := f.Left.Name+" "+f.Left.Value, f.Right.Name+" "+f.Right.Value
+	switch f.Rule {
+	case ruleRange:
+		return fmt.Sprintf("%s is %s, %s is %s", f.Right.Name, f.Right.Value, f.Left.Name, f.Left.Value)
+	case ruleGraceNotDeadline:
+		return fmt.Sprintf("%s must differ from %s; both are %s: %s", f.Right.Name, f.Left.Name, f.Right.Value, f.Harm)
+	case ruleRecoverBatch, ruleRecoverRate:
+		return fmt.Sprintf("%s %s not be below %s: %s", right, f.must(), left, f.Harm)
+	case ruleRetries, ruleHeartbeatInLease:
+		return fmt.Sprintf("%s %s not be above %s: %s", left, f.must(), right, f.Harm)
+	}
+	if f.Need == anyMargin {
+		return fmt.Sprintf("%s %s be below %s: %s", left, f.must(), right, f.Harm)
+	}
+	return fmt.Sprintf("%s %s be below %s by %s, but the margin is %s: %s", left, f.must(), right, f.Need, f.Margin, f.Harm)
 }
+
+func (f Finding) must() string {
+	if f.Severity == SeverityWarning {
+		return "should"
+	}
+	return "must"
+}
+
+// The rules that are not about a margin between two values.
+const (
+	ruleRange            = "range"
+	ruleGraceNotDeadline = "grace-not-deadline"
+	ruleRecoverBatch     = "recover-batch"
+	ruleRecoverRate      = "recover-rate"
+	ruleRetries          = "retries"
+	ruleHeartbeatInLease = "heartbeat-in-lease"
+)
+
+// anyMargin is the need of a link that any margin satisfies.
+const anyMargin = "more than 0s"
 
 // Check applies every rule that settings must keep. The rules are numbered as in section 3 of the
 // public incidents; chain.go has those of the nested timeouts.
@@ -61,7 +94,7 @@ func (s Settings) CheckSpec(t Spec) []Finding {
 			Severity: SeverityWarning, Rule: "redelivery",
 			Left:   Value{"recovery_grace + recover_interval + tick", redelivery.String()},
 			Right:  Value{"start_deadline of " + string(t.ID), t.StartDeadline.String()},
-			Margin: (t.StartDeadline - redelivery).String(), Need: "more than 0s",
+			Margin: (t.StartDeadline - redelivery).String(), Need: anyMargin,
 			Harm: "one lost attempt is found only after the start deadline, so the task fails with its other attempts unused",
 		}}
 	}
@@ -70,22 +103,24 @@ func (s Settings) CheckSpec(t Spec) []Finding {
 
 func (s Settings) checkRanges() []Finding {
 	var found []Finding
-	atLeast := func(name string, value, least int64, text string) {
+	atLeast := func(name string, value, least int64, text func(int64) string) {
 		if value < least {
-			found = append(found, Finding{Severity: SeverityError, Rule: "range",
-				Left: Value{"the smallest allowed value", fmt.Sprint(least)}, Right: Value{name, text},
-				Margin: fmt.Sprint(value - least), Need: "0 or more", Harm: "the setting has no meaning"})
+			found = append(found, Finding{Severity: SeverityError, Rule: ruleRange,
+				Left: Value{"the smallest allowed value", text(least)}, Right: Value{name, text(value)},
+				Margin: text(value - least), Need: "0 or more", Harm: "the setting has no meaning"})
 		}
 	}
+	duration := func(d int64) string { return time.Duration(d).String() }
+	number := func(n int64) string { return fmt.Sprint(n) }
 	for _, d := range s.durations() {
 		least := int64(0)
 		if !d.mayBeZero {
 			least = 1
 		}
-		atLeast(d.name, int64(d.value), least, d.value.String())
+		atLeast(d.name, int64(d.value), least, duration)
 	}
 	for _, n := range s.counts() {
-		atLeast(n.name, int64(n.value), int64(n.least), fmt.Sprint(n.value))
+		atLeast(n.name, int64(n.value), int64(n.least), number)
 	}
 	return found
 }

@@ -63,6 +63,28 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestFindingsReadWell(t *testing.T) {
+	for want, change := range map[string]func(*Settings){
+		"RECOVERY_BATCH_LIMIT (recover_batch) 1 must not be below CLAIM_BATCH_LIMIT (claim_batch) 20: what": func(s *Settings) { s.ClaimBatch, s.RecoverBatch = 20, 1 },
+		"recovery_grace must differ from workflow_deadline; both are 10m0s: a kill":                         func(s *Settings) { s.RecoveryGrace, s.WorkflowDeadline = 600*time.Second, 600*time.Second },
+		"claim_batch is 0, the smallest allowed value is 1":                                                 func(s *Settings) { s.ClaimBatch = 0 },
+		"worker_lease is -1s, the smallest allowed value is 0s":                                             func(s *Settings) { s.WorkerLease = -time.Second },
+		"renew_deadline 15s must be below lease_ttl 15s: the old":                                           func(s *Settings) { s.RenewDeadline, s.LeaseTTL = 15*time.Second, 15*time.Second },
+		"3 * heartbeat_interval 1m0s must not be above worker_lease 30s: one late":                          func(s *Settings) { s.HeartbeatInterval, s.WorkerLease = 20*time.Second, 30*time.Second },
+		"(platform_retries + 1) * max_failures 18 must not be above agreed_executions 3: the":               func(s *Settings) { s.PlatformRetries = 5 },
+	} {
+		s, _ := Profile("b0")
+		change(&s)
+		var all []string
+		for _, f := range s.Check() {
+			all = append(all, f.String())
+		}
+		if text := strings.Join(all, "\n"); !strings.Contains("\n"+text, "\n"+want) {
+			t.Errorf("want %q, got:\n%s", want, text)
+		}
+	}
+}
+
 func TestRule4WarnsOfAStartDeadlineBelowOneRedelivery(t *testing.T) {
 	s := tickProfile()
 	if got := s.CheckSpec(Spec{ID: "t", StartDeadline: 10 * time.Minute}); len(got) != 1 || got[0].Rule != "redelivery" {

@@ -222,6 +222,9 @@ func (v *validation) targets() {
 	if t.Node != "" {
 		v.node(t.Node)
 	}
+	if v.fault.Kind == SpotReclaim && v.onDemand(t.Node) {
+		v.add(FieldNode, CodeNoSuchTarget, "node %s is on-demand: only a spot node is reclaimed", t.Node)
+	}
 	if t.Task != "" && !(t.Task == "any:running" && v.fault.Kind != Call) {
 		v.task(FieldTask, t.Task)
 	}
@@ -262,6 +265,24 @@ func (in Setting) replicas() []string {
 		names = append(names, fmt.Sprintf("reconciler-%d", i+1))
 	}
 	return names
+}
+
+// onDemand tells whether the target can only be an on-demand node.
+func (v *validation) onDemand(name string) bool {
+	if name == "any:"+string(clusters.OnDemand) {
+		return true
+	}
+	for _, g := range v.in.Nodes {
+		if g.CapacityType != clusters.OnDemand {
+			continue
+		}
+		for i := range max(g.Count, g.Max) {
+			if name == fmt.Sprintf("%s-%d", g.Name, i+1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (v *validation) node(name string) {

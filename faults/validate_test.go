@@ -48,6 +48,7 @@ func TestValidateRefuses(t *testing.T) {
 		{Fault{Kind: PodEvict, Target: Target{Task: "task-2"}}, CodeNoSuchTarget, FieldTask, `unknown task "task-2"`},
 		{Fault{Kind: ProcessCrash, Target: Target{Process: "dispatcher-3"}}, CodeNoSuchTarget, FieldProcess, `unknown process "dispatcher-3"`},
 		{Fault{Kind: ProcessCrash, Target: Target{Process: "worker-1"}}, CodeNoSuchTarget, FieldProcess, `unknown process "worker-1"`},
+		{Fault{Kind: SpotReclaim, Target: Target{Node: "od-1"}}, CodeNoSuchTarget, FieldNode, "node od-1 is on-demand"},
 		{Fault{Kind: Call}, CodeNeedsField, FieldAction, "needs action"},
 		{Fault{Kind: Call, Action: "lose"}, CodeUnknownName, FieldAction, `unknown action "lose"`},
 		{Fault{Kind: Call, Action: clusters.Slow}, CodeNeedsField, FieldDelay, "needs delay"},
