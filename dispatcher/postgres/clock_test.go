@@ -39,6 +39,9 @@ func TestDeadlineIsMissedWhenItIsPast(t *testing.T) {
 		l.must(l.store.Submit(l.ctx, dispatcher.Spec{ID: "to be claimed", StartDeadline: time.Second}))
 		pass(time.Second + late)
 		_, err := l.store.Start(l.ctx, ticket(toStart))
+		_, none := l.store.Claim(l.ctx, l.disp, 0) // which only fails what is late
+		l.ok(none)
+		l.equal("failed", l.read("to be claimed").Phase == dispatcher.Failed, late > 0)
 		l.claim()
 		claimed := l.read("to be claimed").Phase
 		if late == 0 {

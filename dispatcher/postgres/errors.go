@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -40,12 +41,13 @@ func rolledBack(err error) bool {
 		return true
 	}
 	var refusal *pgconn.PgError
-	return errors.As(err, &refusal) && refusal.SeverityUnlocalized == "ERROR" && refusal.Code[:2] != "08" && refusal.Code != "40003"
+	return errors.As(err, &refusal) && refusal.SeverityUnlocalized == "ERROR" &&
+		!strings.HasPrefix(refusal.Code, "08") && refusal.Code != "40003" // these two say that the server does not know
 }
 
 // unstorable tells that the caller's data is to blame: SQLSTATE class 22 (data exception) or 23 (integrity constraint
 // violation), see the appendix on error codes of the Postgres manual.
 func unstorable(err error) bool {
 	var refusal *pgconn.PgError
-	return errors.As(err, &refusal) && (refusal.Code[:2] == "22" || refusal.Code[:2] == "23")
+	return errors.As(err, &refusal) && (strings.HasPrefix(refusal.Code, "22") || strings.HasPrefix(refusal.Code, "23"))
 }

@@ -84,8 +84,3 @@ func scanRows(rows pgx.Rows, tasks []dispatcher.Task) ([]dispatcher.Task, error)
 	}
 	return tasks, rows.Err()
 }
-
-// cancelling tells that a cancel was requested and is not done.
-func (r *row) cancelling() bool {
-	return r.Desired == dispatcher.DesiredCancel && !r.Phase.Terminal()
-}

@@ -34,7 +34,7 @@ func unprivileged() (account, error) {
 		}
 		return account{&syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 	}
-	return account{}, fmt.Errorf("Postgres does not run as root, and there is no other user to run it as: %w", errors.Join(missing...))
+	return account{}, fmt.Errorf("a Postgres server does not run as root, and there is no other user to run it as: %w", errors.Join(missing...))
 }
 
 // own gives the file to the account.

@@ -192,12 +192,13 @@ func (s *Server) URL(database string) string {
 	return u.String() + "?sslmode=disable"
 }
 
-// Stop ends the server at once and removes its data.
+// Stop ends the server at once and removes its data. Done again it does nothing.
 func (s *Server) Stop() error {
 	if s.lifeline == nil {
 		return nil
 	}
 	_ = s.lifeline.Close()
+	s.lifeline = nil
 	return s.keeper.Wait()
 }
 
