@@ -37,13 +37,18 @@ var browser struct {
 	sync.Once
 	ctx  context.Context
 	stop []context.CancelFunc
-	err  error
+	// scraps is where the browser may leave what it likes.
+	scraps string
+	err    error
 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
 	for i := len(browser.stop) - 1; i >= 0; i-- {
 		browser.stop[i]()
+	}
+	if browser.scraps != "" {
+		_ = os.RemoveAll(browser.scraps) // the browser may still be on its way out
 	}
 	os.Exit(code)
 }
@@ -54,9 +59,15 @@ func startBrowser() {
 		browser.err = err
 		return
 	}
+	scraps, err := os.MkdirTemp("", "squall-browser-") // Chromium leaves files behind
+	if err != nil {
+		browser.err = err
+		return
+	}
+	browser.scraps = scraps
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun)
+		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun, chromedp.Env("TMPDIR="+scraps))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium refuses to run as root with it
 	}

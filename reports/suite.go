@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/squall-chaos/squall/scenarios"
 )
 
 // suitePage is the index over many results.
@@ -34,6 +36,7 @@ type suiteRow struct {
 	Sign, Got, Wanted look
 	Violated          string
 	Broke             []string // the same, one by one
+	Told              string   // the story, else what the scenario is about
 }
 
 // groupNames are the headings of the groups that `make chaos` has.
@@ -108,6 +111,10 @@ func hours(seconds float64) string {
 
 func newSuiteRow(i int, s Summary) suiteRow {
 	row := suiteRow{Summary: s, ID: "result-" + strconv.Itoa(i+1), Got: banners[s.Verdict()], Violated: violatedWords(s), Broke: violatedList(s)}
+	row.Told = s.Story
+	if known, err := scenarios.Find(s.Scenario); err == nil && s.Story == "" {
+		row.Told = known.Summary
+	}
 	row.Sign = look{"as expected", "✓", "good"}
 	if !s.AsExpected() {
 		row.Sign = look{"not as expected", "✗", "bad"}
