@@ -36,3 +36,20 @@ func TestReadmeScenario(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeLinks finds every file that README points to.
+func TestReadmeLinks(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllSubmatch(readme, -1)
+	if len(links) == 0 {
+		t.Error("README has no links: the test looks for the wrong thing")
+	}
+	for _, link := range links {
+		if _, err := os.Stat("../../" + string(link[1])); err != nil {
+			t.Errorf("README points to %s: %v", link[1], err)
+		}
+	}
+}
