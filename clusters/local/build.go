@@ -22,6 +22,10 @@ const Version = "v1.37.2"
 // else wants, and it is embedded under other names because neither embedding nor the zip of a published module reaches
 // into a nested module: like this an installed squall can build it as well as one from a checkout.
 //
+// For another version: copy the three to a directory without the .txt, take the build tag out of main.go (go mod tidy passes
+// over files tagged ignore), set the version of k8s.io/kubernetes, of its staging modules and of etcd as its go.mod has them,
+// run go mod tidy, and copy go.mod and go.sum back.
+//
 //go:embed controlplane/main.go controlplane/go.mod.txt controlplane/go.sum.txt
 var sources embed.FS
 
