@@ -27,10 +27,14 @@ type dispatcher struct {
 	ticked   Epoch         // the term of the last complete tick
 	tickedAt time.Duration // own monotonic clock
 	leftover int           // launches whose outcome is still open
+	patience time.Duration // wait before they are looked at again: doubled while some stay open
+	againAt  time.Duration // own monotonic clock: when that is
 }
 
-// due tells whether to claim now: on the tick, or after an open launch.
-func (d *dispatcher) due() bool { return d.tickDue() || d.leftover > 0 }
+// due tells whether to claim now: on the tick, or when open launches are to be looked at again.
+func (d *dispatcher) due() bool {
+	return d.tickDue() || (d.leftover > 0 && d.ports.Clock.Elapsed() >= d.againAt)
+}
 
 // tickDue tells whether a full batch may be claimed: once per tick, and at once in a new term, because a
 // predecessor may have left tasks half launched.
@@ -80,6 +84,17 @@ func (d *dispatcher) tick(ctx context.Context) {
 			d.leftover++
 		}
 	}
+	d.backOff()
+}
+
+// backOff has open launches wait, longer each time: the object of an earlier attempt may take minutes to go.
+func (d *dispatcher) backOff() {
+	if d.leftover == 0 {
+		d.patience = 0
+		return
+	}
+	d.patience = min(max(2*d.patience, d.settings.RetryPeriod), d.settings.MaxBackoff)
+	d.againAt = d.ports.Clock.Elapsed() + d.patience
 }
 
 // pace keeps launches below the rate limit.

@@ -150,3 +150,20 @@ func traced(t *testing.T, s *scenarios.Scenario, seed uint64, cores int) trace {
 	}
 	return trace{hash: r.History.Meta.TraceHash, kernel: k}
 }
+
+// TestSeedsThatOnceFailed runs the reference under seeds that found something wrong with it, or with a checker.
+func TestSeedsThatOnceFailed(t *testing.T) {
+	for _, c := range []struct {
+		scenario string
+		seed     uint64
+		found    string
+	}{
+		{"swarm-b0", 119, "a container that died before it learned that it was let in was charged without an execution"},
+		{"swarm-b0", 16108, "open launches were tried again every retry period for as long as an old object stood in the way"},
+	} {
+		r := scenarios.Run(context.Background(), named(t, c.scenario), scenarios.Options{System: planted.Reference(), Seed: c.seed, World: simulated})
+		if r.Err != nil || r.Verdict != checker.Valid {
+			t.Errorf("%s, seed %d: %s again (%s) %v", c.scenario, c.seed, r.Verdict, c.found, r.Err)
+		}
+	}
+}
