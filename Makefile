@@ -9,10 +9,10 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 SQUALL := bin/squall
 
-.PHONY: help chaos test race left-out bench swarm lint fuzz golden build clean FORCE
+.PHONY: help chaos test race left-out controlplane bench swarm lint fuzz golden build clean FORCE
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 chaos: $(SQUALL) ## run the suite: the reference must pass, every planted defect must be found; writes a report
 	@$(SQUALL) chaos --seeds $(SEEDS) $(ARGS)
@@ -57,6 +57,9 @@ build: $(SQUALL) ## bin/squall
 $(SQUALL): FORCE
 	@echo "building $(SQUALL) (the first build compiles everything: half a minute on 2 cores)" >&2
 	@go build -trimpath -ldflags "-X main.version=$(VERSION)" -o $(SQUALL) ./cmd/squall
+
+controlplane: ## build etcd and the Kubernetes control plane for e2e, once per machine (minutes)
+	go run ./clusters/local/build
 
 clean: ## remove what was built and recorded
 	rm -rf bin .squall
