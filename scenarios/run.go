@@ -184,7 +184,7 @@ func (r *runner) judge(s dispatcher.Settings) error {
 	h.Meta.Dispatcher = r.options.System.Name
 	h.Meta.Seed = r.options.Seed
 	h.Meta.Version = r.options.Version
-	h.Meta.Limits = Limits(s)
+	h.Meta.Limits.CallsPerMinute = callsPerMinute
 	r.result.History = h
 	r.result.Virtual = r.cluster.Now()
 	if r.options.Record != nil {
@@ -195,19 +195,6 @@ func (r *runner) judge(s dispatcher.Settings) error {
 	r.result.Report = checker.Check(h, r.options.Check)
 	r.result.Verdict = r.scenario.Verdict(r.result.Report)
 	return nil
-}
-
-// Limits are the settings that invariants are judged by.
-func Limits(s dispatcher.Settings) history.Limits {
-	return history.Limits{
-		ClaimBatch: s.ClaimBatch, MaxInFlight: s.MaxInFlight, RecoverBatch: s.RecoverBatch,
-		MaxFailures: s.MaxFailures, MaxDisruptions: s.MaxDisruptions,
-		Tick: s.Tick, RecoveryGrace: s.RecoveryGrace, RecoverInterval: s.RecoverInterval,
-		CreateTimeout: s.CreateTimeout, PodGrace: s.PodGrace,
-		Handover:       s.LeaseTTL + 2*s.RetryPeriod,
-		CallsPerMinute: callsPerMinute,
-		CallMax:        s.CreateTimeout,
-	}
 }
 
 // callsPerMinute is how often one process may call one verb: more than twenty times a second, for a minute, is a loop

@@ -27,7 +27,7 @@ func TestALeaseIsUpdatedByAPatch(t *testing.T) {
 	if _, err := s.leases(t).PutLease(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
-	want := request{"PATCH", "/apis/coordination.k8s.io/v1/namespaces/work/leases/dispatcher", "",
+	want := request{"PATCH", "/apis/coordination.k8s.io/v1/namespaces/batch/leases/dispatcher", "",
 		`{"metadata":{"resourceVersion":"3"},"spec":{"holderIdentity":"a","leaseDurationSeconds":1,"renewTime":"2026-11-29T12:00:00.000001Z"}}`}
 	if got := s.seen()[0]; got != want {
 		t.Errorf("sent %+v, want %+v", got, want)

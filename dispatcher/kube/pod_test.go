@@ -15,7 +15,7 @@ import (
 	"github.com/squall-chaos/squall/dispatcher/kube/environment"
 )
 
-var options = Options{Namespace: "work", Image: "worker"}
+var options = Options{Namespace: "batch", Image: "worker"}
 
 func full() dispatcher.Workload {
 	return dispatcher.Workload{
@@ -118,7 +118,7 @@ func TestAPodOfSomebodyElseIsAConflict(t *testing.T) {
 func TestRequestsToTheAPIServer(t *testing.T) {
 	p := made(t, full())
 	p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
-	const pods = "/api/v1/namespaces/work/pods"
+	const pods = "/api/v1/namespaces/batch/pods"
 	for _, c := range []struct {
 		name string
 		call func(k *Workloads) error

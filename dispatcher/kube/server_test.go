@@ -50,7 +50,7 @@ func (s *server) workloads(t *testing.T) *Workloads {
 
 func workloadsAt(t *testing.T, url string) *Workloads {
 	t.Helper()
-	k, err := NewWorkloads(&rest.Config{Host: url}, Options{Namespace: "work", Image: "worker"})
+	k, err := NewWorkloads(&rest.Config{Host: url}, Options{Namespace: "batch", Image: "worker"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func workloadsAt(t *testing.T, url string) *Workloads {
 
 func (s *server) leases(t *testing.T) *Leases {
 	t.Helper()
-	k, err := NewLeases(&rest.Config{Host: s.URL}, "work")
+	k, err := NewLeases(&rest.Config{Host: s.URL}, "batch")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,20 +9,10 @@ const (
 // DrawDense lays out many thin lanes without labels on the bars: an overview that is searched and
 // hovered over rather than read.
 func (t Timeline) DrawDense() *Drawing {
-	b := &board{t: t, scale: Scale{t.From, t.To, t.Gutter + edge, t.Width - edge}, at: map[string]anchor{}}
-	b.d = &Drawing{ID: t.ID, Label: t.Label, Width: Num(t.Width), Left: Num(b.scale.X0), Right: Num(b.scale.X1)}
-	y := axisHeight
-	if len(t.Focus) > 0 {
-		y += focusHeight
-	}
-	b.top = y
-	for i, lane := range t.Lanes {
-		y = b.denseLane(lane, y, i)
-	}
-	b.bottom = y
+	b := t.board(Scale{t.From, t.To, t.Gutter + edge, t.Width - edge}, (*board).denseLane)
 	b.axis()
 	b.focus()
-	b.d.Height = Num(y + axisHeight)
+	b.d.Height = Num(b.bottom + axisHeight)
 	b.d.Shapes = b.layers.flatten()
 	return b.d
 }

@@ -95,23 +95,29 @@ const (
 	edge        = 12.0
 )
 
-// Draw lays the timeline out.
-func (t Timeline) Draw() *Drawing {
-	b := &board{t: t, scale: Scale{t.From, t.To, t.Gutter + edge, t.Width - edge}, at: map[string]anchor{}}
-	if t.Gutter == 0 {
-		b.scale.X0 = 4
-		b.scale.X1 = t.Width - 4
-	}
-	b.d = &Drawing{ID: t.ID, Label: t.Label, Width: Num(t.Width), Left: Num(b.scale.X0), Right: Num(b.scale.X1)}
+// board is a drawing with its lanes, one below the other.
+func (t Timeline) board(scale Scale, lane func(b *board, l Lane, y float64, i int) float64) *board {
+	b := &board{t: t, scale: scale, at: map[string]anchor{}}
+	b.d = &Drawing{ID: t.ID, Label: t.Label, Width: Num(t.Width), Left: Num(scale.X0), Right: Num(scale.X1)}
 	y := axisHeight
 	if len(t.Focus) > 0 {
 		y += focusHeight
 	}
 	b.top = y
-	for i, lane := range t.Lanes {
-		y = b.lane(lane, y, i)
+	for i, l := range t.Lanes {
+		y = lane(b, l, y, i)
 	}
 	b.bottom = y
+	return b
+}
+
+// Draw lays the timeline out.
+func (t Timeline) Draw() *Drawing {
+	scale := Scale{t.From, t.To, t.Gutter + edge, t.Width - edge}
+	if t.Gutter == 0 {
+		scale.X0, scale.X1 = 4, t.Width-4
+	}
+	b := t.board(scale, (*board).lane)
 	b.guides()
 	b.axis()
 	b.focus()
