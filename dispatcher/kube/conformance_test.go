@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -79,7 +81,7 @@ func namespace(t *testing.T) (string, *core.CoreV1Client) {
 		t.Fatal(err)
 	}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}} // the controller manager would make it
-	if _, err := client.ServiceAccounts(name).Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
+	if _, err := client.ServiceAccounts(name).Create(t.Context(), account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
 	return name, client
@@ -135,25 +137,60 @@ func TestWorkIsPlacedByItsKind(t *testing.T) {
 	}
 }
 
-func TestASpentQuotaThrottles(t *testing.T) {
-	w, client := newWorld(t)
+// quota makes one of a number of pods. Nobody counts it unless a controller manager runs.
+func quota(t *testing.T, w world, client *core.CoreV1Client, pods int64) (core.ResourceQuotaInterface, *corev1.ResourceQuota) {
+	t.Helper()
 	quotas := client.ResourceQuotas(w.workloads.options.Namespace)
-	one := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
 	q, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "q"}, Spec: corev1.ResourceQuotaSpec{Hard: one},
+		ObjectMeta: metav1.ObjectMeta{Name: "q"}, Spec: corev1.ResourceQuotaSpec{Hard: podCount(pods)},
 	}, metav1.CreateOptions{})
 	is(t, err, nil)
-	// Until its controller has counted, a quota lets nothing through.
-	_, err = w.workloads.Create(t.Context(), task("a"))
-	is(t, err, dispatcher.ErrThrottled)
-	q.Status.Hard, q.Status.Used = one, corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
+	return quotas, q
+}
+
+func podCount(n int64) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(n, resource.DecimalSI)}
+}
+
+// throttled creates tasks until one is refused: admission reads quotas from a cache. It returns the last.
+func (w world) throttled(prefix string) dispatcher.Workload {
+	w.t.Helper()
+	var last dispatcher.Workload
+	var err error
+	i := 0
+	if !w.Until(func() bool {
+		i++
+		last = task(dispatcher.TaskID(fmt.Sprint(prefix, i)))
+		_, err = w.workloads.Create(w.t.Context(), last)
+		return err != nil
+	}) {
+		w.t.Fatal("the quota lets everything through")
+	}
+	is(w.t, err, dispatcher.ErrThrottled)
+	return last
+}
+
+func TestASpentQuotaThrottles(t *testing.T) {
+	w, client := newWorld(t)
+	quotas, q := quota(t, w, client, 1)
+	// Admission compares with status.hard, which the quota's controller copies from the spec when it has counted: until then,
+	// here for ever, a quota limits nothing.
+	for _, id := range []dispatcher.TaskID{"early-1", "early-2"} {
+		_, err := w.workloads.Create(t.Context(), task(id))
+		is(t, err, nil)
+	}
+	// Nobody but an odd controller writes the one without the other; then nothing is let through.
+	q.Status.Hard = podCount(1)
+	q, err := quotas.UpdateStatus(t.Context(), q, metav1.UpdateOptions{})
+	is(t, err, nil)
+	_, err = w.workloads.Create(t.Context(), w.throttled("unknown-"))
+	if is(t, err, dispatcher.ErrThrottled); !strings.Contains(err.Error(), "status unknown for quota") {
+		t.Errorf("got error %v", err)
+	}
+	q.Status.Used = podCount(0)
 	_, err = quotas.UpdateStatus(t.Context(), q, metav1.UpdateOptions{})
 	is(t, err, nil)
-	made := w.Until(func() bool {
-		_, err = w.workloads.Create(t.Context(), task("a"))
-		return err == nil
-	})
-	if !made {
+	if !w.Until(func() bool { _, err = w.workloads.Create(t.Context(), task("a")); return err == nil }) {
 		t.Fatalf("within the quota: %v", err)
 	}
 	_, err = w.workloads.Create(t.Context(), task("b"))
@@ -161,6 +198,32 @@ func TestASpentQuotaThrottles(t *testing.T) {
 	// The quota is judged before the name is, as in the simulation.
 	_, err = w.workloads.Create(t.Context(), task("a"))
 	is(t, err, dispatcher.ErrThrottled)
+}
+
+// With its controller a quota is counted within moments, of which more pods than it allows may make use, and what has ended
+// counts no longer.
+func TestACountedQuotaThrottlesUntilWorkEnds(t *testing.T) {
+	binary, err := local.Built()
+	is(t, err, nil)
+	whole, err := local.Start(t.Context(), local.Options{Binary: binary, ControllerManager: true, Scheduler: true})
+	is(t, err, nil)
+	t.Cleanup(func() { _ = whole.Close() })
+	without := plane
+	plane = whole
+	t.Cleanup(func() { plane = without })
+	w, client := newWorld(t)
+	is(t, addNode(t.Context(), client.Nodes(), "spot-1", Spot), nil)
+	quota(t, w, client, 1)
+	refused := w.throttled("t")
+	page, err := w.workloads.List(t.Context(), dispatcher.List{})
+	is(t, err, nil)
+	t.Logf("a quota of 1 let %d through", len(page.Items))
+	for _, o := range page.Items {
+		w.Exit(o.Name, 0)
+	}
+	if !w.Until(func() bool { _, err = w.workloads.Create(t.Context(), refused); return err == nil }) {
+		t.Errorf("all have ended, and yet: %v", err)
+	}
 }
 
 func TestAPodThatPolicyRefusesIsRejected(t *testing.T) {

@@ -73,7 +73,7 @@ func forbidden(s metav1.Status) error {
 		return dispatcher.ErrUnavailable
 	case strings.Contains(s.Message, "exceeded quota"), strings.Contains(s.Message, "status unknown for quota"):
 		// Nothing but the text tells (apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest). The second is a quota
-		// whose use has not been counted yet.
+		// whose status has a limit and no count; one without either, as all are until their controller comes, limits nothing.
 		return dispatcher.ErrThrottled
 	}
 	return dispatcher.ErrRejected

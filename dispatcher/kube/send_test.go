@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	core "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/squall-chaos/squall/dispatcher"
 )
@@ -59,7 +61,8 @@ func TestEveryRequestIsSentOnce(t *testing.T) {
 	}{
 		{"429", plain(429, "Retry-After", "0"), dispatcher.ErrThrottled},
 		{"500 with Retry-After", plain(500, "Retry-After", "0"), dispatcher.ErrUnknown},
-		{"503 with Retry-After", refuses(503, metav1.StatusReasonServiceUnavailable, "", metav1.StatusDetails{RetryAfterSeconds: 1}), dispatcher.ErrUnknown},
+		{"503 with Retry-After", plain(503, "Retry-After", "0"), dispatcher.ErrUnknown},
+		{"503 with a status", refuses(503, metav1.StatusReasonServiceUnavailable, "", metav1.StatusDetails{RetryAfterSeconds: 1}), dispatcher.ErrUnknown},
 		{"504", refuses(504, metav1.StatusReasonTimeout, "", metav1.StatusDetails{}), dispatcher.ErrUnknown},
 		{"reply lost", hangsUp, dispatcher.ErrUnknown},
 		{"reply cut short", cutsOff, dispatcher.ErrUnknown},
@@ -79,6 +82,24 @@ func TestEveryRequestIsSentOnce(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A plain client of client-go tries what TestEveryRequestIsSentOnce forbids, which would show nothing otherwise: its one create
+// arrives eleven times, and each may have been obeyed.
+func TestClientGoSendsACreateAgain(t *testing.T) {
+	for _, code := range []int{429, 500, 503} {
+		s := newServer(t, plain(code, "Retry-After", "0"))
+		client, err := core.NewForConfig(&rest.Config{Host: s.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Pods("batch").Create(t.Context(), &corev1.Pod{}, metav1.CreateOptions{}); err == nil {
+			t.Errorf("%d: created", code)
+		}
+		if seen := s.seen(); len(seen) != 11 || seen[10].method != http.MethodPost {
+			t.Errorf("%d: sent %d times", code, len(seen))
+		}
 	}
 }
 
