@@ -9,7 +9,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 SQUALL := bin/squall
 
-.PHONY: help chaos test race left-out controlplane bench swarm lint fuzz golden build clean FORCE
+.PHONY: help chaos test race left-out engine controlplane bench swarm lint fuzz golden build clean FORCE
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ $(SQUALL): FORCE
 
 controlplane: ## build etcd and the Kubernetes control plane for e2e, once per machine (minutes)
 	go run ./clusters/local/build
+
+engine: ## a Docker engine for kind on a bare Debian machine, as root; a working one is left alone
+	@go run ./clusters/kind/engine/start
 
 clean: ## remove what was built and recorded
 	rm -rf bin .squall
