@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -66,10 +65,8 @@ type call struct {
 // errors of the network.
 var (
 	errSilent = fmt.Errorf("no reply by the deadline: %w", dispatcher.ErrUnknown)
-	errReset  = fmt.Errorf("connection reset: %w", dispatcher.ErrUnknown)
 	errOver   = fmt.Errorf("not sent, its context is over: %w", dispatcher.ErrUnavailable)
 	errDenied = fmt.Errorf("connection refused: %w", dispatcher.ErrUnavailable)
-	errServer = errors.New("internal server error")
 )
 
 // patience is how long a caller without a deadline waits for a server that went silent: Linux gives up on an
@@ -147,10 +144,10 @@ func (c *call) submit() {
 		c.refuse(errDenied, there)
 		return
 	case clusters.CutCall:
-		c.refuse(errReset, there)
+		c.refuse(clusters.ErrReset, there)
 		return
 	case clusters.Answer:
-		c.refuse(errorOf(c.fate.rule.Code), there+c.port.way())
+		c.refuse(clusters.ErrorOf(c.fate.rule.Code), there+c.port.way())
 		return
 	case clusters.Drop:
 		c.due = false
@@ -206,7 +203,7 @@ func (c *call) apply() {
 		c.settled = true
 		c.by.crash()
 	case c.fate.action == clusters.CutReply:
-		c.settle(errReset, c.port.way())
+		c.settle(clusters.ErrReset, c.port.way())
 	default:
 		c.settle(err, c.port.way())
 	}
@@ -219,10 +216,10 @@ func (c *call) act() error {
 	w.record.lateness = max(w.record.lateness, w.kernel.Now()-c.deadline)
 	seq := w.record.next()
 	if c.port.name == clusters.Store && c.timeline != w.database.Timeline() {
-		return errReset // its connection was to the primary that is gone
+		return clusters.ErrReset // its connection was to the primary that is gone
 	}
 	err := c.effect.apply(c)
-	_, code := outcomeOf(err)
+	_, code := clusters.OutcomeOf(err)
 	ops := w.record.of(c)
 	w.kernel.Note(c.label(effected), uint64(code)<<8|uint64(ops[0].Phase), ops[0].Token)
 	if err != nil {
@@ -276,15 +273,5 @@ func (c *call) seen(t dispatcher.Task, err error) (dispatcher.Task, error) {
 // see fills in what the server knows of the row after the effect.
 func (c *call) see(t *dispatcher.Task) {
 	op := c.operation()
-	op.Phase, op.Cancelling = phaseOf(t.Phase), t.Desired == dispatcher.DesiredCancel
-}
-
-// errorOf is the error that a code stands for.
-func errorOf(code history.Code) error {
-	for _, c := range codes {
-		if c.code == code {
-			return c.err
-		}
-	}
-	return errServer
+	op.Phase, op.Cancelling = clusters.PhaseOf(t.Phase), t.Desired == dispatcher.DesiredCancel
 }

@@ -98,7 +98,7 @@ var fateCases = []fateCase{
 	{name: "throttled", rule: clusters.Rule{Action: clusters.Answer, Code: history.Throttled},
 		returns: 10 * ms, err: dispatcher.ErrThrottled, applied: never, outcome: history.Fail, code: history.Throttled},
 	{name: "internal error", rule: clusters.Rule{Action: clusters.Answer, Code: history.Internal},
-		returns: 10 * ms, err: errServer, applied: never, outcome: history.Unknown, code: history.Internal},
+		returns: 10 * ms, err: clusters.ErrorOf(history.Internal), applied: never, outcome: history.Unknown, code: history.Internal},
 	{name: "the caller crashes between act and record", rule: clusters.Rule{Action: clusters.CrashCaller},
 		returns: never, applied: 5 * ms, outcome: history.Unknown, restarts: true},
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -77,7 +76,7 @@ func (r row) busy() bool {
 
 func rowOf(t *dispatcher.Task) row {
 	r := row{
-		phase:       phaseOf(t.Phase),
+		phase:       clusters.PhaseOf(t.Phase),
 		cancelling:  t.Desired == dispatcher.DesiredCancel,
 		cleanup:     !t.CleanupAt.IsZero(),
 		failures:    int32(t.Failures),
@@ -143,7 +142,7 @@ func (r *record) spec(s dispatcher.Spec) history.ID {
 	if n := int(id); n > len(r.specs) {
 		r.specs = append(r.specs, make([]history.Spec, n-len(r.specs))...)
 	}
-	r.specs[id-1] = history.Spec{MaxFailures: s.MaxFailures, MaxDisruptions: s.MaxDisruptions, StartDeadline: s.StartDeadline}
+	r.specs[id-1] = clusters.SpecOf(s)
 	return id
 }
 
@@ -190,7 +189,7 @@ func (r *record) of(c *call) []history.Operation { return r.operations[c.op : c.
 // returned ends the call's operations for its caller.
 func (r *record) returned(c *call, err error) {
 	seq, now := r.next(), r.kernel.Now()
-	outcome, code := outcomeOf(err)
+	outcome, code := clusters.OutcomeOf(err)
 	all := r.of(c)
 	for i := range all {
 		op := &all[i]
@@ -200,8 +199,7 @@ func (r *record) returned(c *call, err error) {
 
 // history is the record so far.
 func (r *record) history(c clusters.Config) *history.History {
-	limits := limitsOf(c.Settings)
-	limits.CallMax = c.Settings.CreateTimeout + r.lateness
+	limits := clusters.LimitsOf(c.Settings, r.lateness)
 	tasks := r.tasks.Names()
 	if n := len(tasks); n > len(r.specs) {
 		r.specs = append(r.specs, make([]history.Spec, n-len(r.specs))...)
@@ -217,68 +215,4 @@ func (r *record) history(c clusters.Config) *history.History {
 		Operations: r.operations,
 		Events:     r.events,
 	}
-}
-
-func limitsOf(s dispatcher.Settings) history.Limits {
-	return history.Limits{
-		ClaimBatch: s.ClaimBatch, MaxInFlight: s.MaxInFlight, RecoverBatch: s.RecoverBatch,
-		MaxFailures: s.MaxFailures, MaxDisruptions: s.MaxDisruptions,
-		Tick: s.Tick, RecoveryGrace: s.RecoveryGrace, RecoverInterval: s.RecoverInterval,
-		CreateTimeout: s.CreateTimeout, PodGrace: s.PodGrace,
-		Handover: s.LeaseTTL + 2*s.RetryPeriod,
-	}
-}
-
-// phaseOf translates a phase.
-func phaseOf(p dispatcher.Phase) history.Phase {
-	switch p {
-	case dispatcher.Pending:
-		return history.Pending
-	case dispatcher.Running:
-		return history.Running
-	case dispatcher.Succeeded:
-		return history.Succeeded
-	case dispatcher.Failed:
-		return history.Failed
-	case dispatcher.Cancelled:
-		return history.Cancelled
-	case dispatcher.NeedsAttention:
-		return history.NeedsAttention
-	}
-	return history.NoPhase
-}
-
-// codes pairs the protocol's errors with the words of the history.
-var codes = []struct {
-	err  error
-	code history.Code
-}{
-	{dispatcher.ErrUnavailable, history.Unavailable},
-	{dispatcher.ErrNotFound, history.NotFound},
-	{dispatcher.ErrExists, history.Exists},
-	{dispatcher.ErrConflict, history.Conflict},
-	{dispatcher.ErrFenced, history.Fenced},
-	{dispatcher.ErrRefused, history.Refused},
-	{dispatcher.ErrThrottled, history.Throttled},
-	{dispatcher.ErrRejected, history.Rejected},
-	{dispatcher.ErrExpired, history.Expired},
-	{errReset, history.Reset}, // before ErrUnknown, which it is too
-	{dispatcher.ErrUnknown, history.Timeout},
-}
-
-// outcomeOf is what a caller knows from an error.
-func outcomeOf(err error) (history.Outcome, history.Code) {
-	if err == nil {
-		return history.OK, history.NoCode
-	}
-	for _, c := range codes {
-		if !errors.Is(err, c.err) {
-			continue
-		}
-		if dispatcher.Unknown(c.err) {
-			return history.Unknown, c.code
-		}
-		return history.Fail, c.code
-	}
-	return history.Unknown, history.Internal
 }

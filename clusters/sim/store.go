@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
@@ -98,7 +99,7 @@ func (c *call) claimed(tasks []dispatcher.Task) {
 		t := &tasks[i]
 		ops[i].Task = r.tasks.ID(string(t.Spec.ID))
 		ops[i].Token = uint64(t.Attempt.Token)
-		ops[i].Phase, ops[i].Cancelling = phaseOf(t.Phase), t.Desired == dispatcher.DesiredCancel
+		ops[i].Phase, ops[i].Cancelling = clusters.PhaseOf(t.Phase), t.Desired == dispatcher.DesiredCancel
 	}
 }
 
