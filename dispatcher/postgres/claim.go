@@ -80,7 +80,7 @@ func (s *Store) Claim(ctx context.Context, t dispatcher.Term, limit int) ([]disp
 	leading := false
 	err := s.transact(ctx, func(b *pgx.Batch) {
 		b.Queue(lock, l.args()).Query(anyRow(&leading))
-		b.Queue(claim, args).Query(func(rows pgx.Rows) (err error) { // its snapshot is taken after the lock
+		b.Queue(tagged("claim", claim), args).Query(func(rows pgx.Rows) (err error) { // its snapshot is taken after the lock
 			tasks, err = scanRows(rows, nil)
 			return err
 		})

@@ -31,7 +31,7 @@ WHERE t.cleanup_at IS NOT NULL AND` + unmoved + returning
 
 // Cleaned implements dispatcher.Recovery. A cancel that waited for the cleanup is done with it.
 func (s *Store) Cleaned(ctx context.Context, t dispatcher.Term, ref dispatcher.Ref) (dispatcher.Task, error) {
-	c := recoveryWrite("record cleanup of", t, ref)
+	c := recoveryWrite("cleaned", t, ref)
 	c.statement = cleaned
 	return s.write(ctx, c)
 }
@@ -42,7 +42,7 @@ WHERE t.cleanup_at IS NOT NULL AND` + unmoved + returning
 
 // Postpone implements dispatcher.Recovery.
 func (s *Store) Postpone(ctx context.Context, t dispatcher.Term, ref dispatcher.Ref, wait time.Duration) (dispatcher.Task, error) {
-	c := recoveryWrite("postpone cleanup of", t, ref)
+	c := recoveryWrite("postpone", t, ref)
 	c.statement, c.args["wait"] = postpone, micros(wait)
 	return s.write(ctx, c)
 }

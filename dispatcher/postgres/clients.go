@@ -29,7 +29,7 @@ func (s *Store) Submit(ctx context.Context, spec dispatcher.Spec) (dispatcher.Ta
 	}
 	var inserted, found *row
 	err = s.transact(ctx, func(b *pgx.Batch) {
-		b.Queue(insert, pgx.StrictNamedArgs{
+		b.Queue(taggedTask(verb, insert), pgx.StrictNamedArgs{
 			"id": string(spec.ID), "start_deadline": int64(spec.StartDeadline), "deadline": int64(spec.Deadline),
 			"max_failures": spec.MaxFailures, "max_disruptions": spec.MaxDisruptions, "work": work,
 		}).QueryRow(into(&inserted))
@@ -81,7 +81,7 @@ const selectTask = `SELECT` + columns + ` FROM tasks t WHERE t.id = @id`
 
 // Read implements dispatcher.Clients.
 func (s *Store) Read(ctx context.Context, id dispatcher.TaskID) (dispatcher.Task, error) {
-	r, err := scanRow(s.pool.QueryRow(ctx, selectTask, pgx.StrictNamedArgs{"id": string(id)}))
+	r, err := scanRow(s.pool.QueryRow(ctx, taggedTask("read", selectTask), pgx.StrictNamedArgs{"id": string(id)}))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return dispatcher.Task{}, refused("read", id, dispatcher.ErrNotFound)
 	}

@@ -31,7 +31,7 @@ FROM (
 func (s *Store) Health(ctx context.Context) (dispatcher.Health, error) {
 	var h dispatcher.Health
 	var now, oldest stamp
-	err := s.pool.QueryRow(ctx, health).Scan(&now, &oldest, &h.Pending, &h.Running, &h.RepeatedFailures, &h.NeedsAttention, &h.CleanupOwed)
+	err := s.pool.QueryRow(ctx, tagged("health", health)).Scan(&now, &oldest, &h.Pending, &h.Running, &h.RepeatedFailures, &h.NeedsAttention, &h.CleanupOwed)
 	if err != nil {
 		return dispatcher.Health{}, fmt.Errorf("sum the rows up: %w", beforeCommit(err))
 	}

@@ -14,7 +14,7 @@ WHERE t.id = @id AND t.token = @token AND @workload <> '' AND t.phase = 'running
 // Launched implements dispatcher.Claims. It is conditional on the token and the object, not on the version, see package
 // memory.
 func (s *Store) Launched(ctx context.Context, t dispatcher.Term, ref dispatcher.Ref, workload dispatcher.UID) (dispatcher.Task, error) {
-	c := launchWrite("record launch of", t, ref)
+	c := launchWrite("launched", t, ref)
 	delete(c.args, "version")
 	c.statement, c.args["workload"] = launched, string(workload)
 	c.unwritten = func(r *row) error {

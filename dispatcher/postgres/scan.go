@@ -42,10 +42,10 @@ func (s *Store) Scan(ctx context.Context, q dispatcher.Scan) (dispatcher.Page, e
 	}
 	page := dispatcher.Page{}
 	err := pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
-		if err := conn.QueryRow(ctx, `SELECT squall_now()`).Scan((*stamp)(&page.Now)); err != nil {
+		if err := conn.QueryRow(ctx, taggedPart("scan", `SELECT squall_now()`)).Scan((*stamp)(&page.Now)); err != nil {
 			return err
 		}
-		rows, err := conn.Query(ctx, statement, pgx.StrictNamedArgs{"after": string(q.After), "now": page.Now, "limit": limit})
+		rows, err := conn.Query(ctx, tagged("scan", statement), pgx.StrictNamedArgs{"after": string(q.After), "now": page.Now, "limit": limit})
 		if err != nil {
 			return err
 		}

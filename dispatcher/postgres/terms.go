@@ -62,7 +62,7 @@ func (r *row) isUnmoved(ref dispatcher.Ref) bool {
 
 // Now implements dispatcher.Terms.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	now, err := s.clock(ctx, `SELECT squall_now()`)
+	now, err := s.clock(ctx, tagged("now", `SELECT squall_now()`))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the database clock: %w", beforeCommit(err))
 	}
@@ -71,7 +71,7 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 
 // Confirm implements dispatcher.Terms.
 func (s *Store) Confirm(ctx context.Context, t dispatcher.Term) (time.Time, error) {
-	now, err := s.clock(ctx, `SELECT squall_now() FROM leadership WHERE role = @role AND epoch = @epoch`, leader{t, t.Role}.args())
+	now, err := s.clock(ctx, tagged("confirm", `SELECT squall_now() FROM leadership WHERE role = @role AND epoch = @epoch`), leader{t, t.Role}.args())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return time.Time{}, fmt.Errorf("confirm term %d of the %s: %w", t.Epoch, t.Role, dispatcher.ErrFenced)
 	}
@@ -100,7 +100,7 @@ func (s *Store) Lead(ctx context.Context, r dispatcher.Role, i dispatcher.Instan
 	}
 	term := dispatcher.Term{Role: r, Instance: i}
 	err := s.transact(ctx, func(b *pgx.Batch) {
-		b.Queue(lead, pgx.StrictNamedArgs{"role": string(r), "instance": string(i)}).QueryRow(func(answer pgx.Row) error {
+		b.Queue(tagged("lead", lead), pgx.StrictNamedArgs{"role": string(r), "instance": string(i)}).QueryRow(func(answer pgx.Row) error {
 			return answer.Scan((*uint64)(&term.Epoch))
 		})
 	}, func() bool { return true })

@@ -32,7 +32,7 @@ func (s *Store) transact(ctx context.Context, queue func(*pgx.Batch), wrote func
 
 // change is a conditional write of one row.
 type change struct {
-	verb string
+	verb string // the method of dispatcher.Store
 	id   dispatcher.TaskID
 	// leader is whose write it is; nil: not a leader's.
 	leader *leader
@@ -54,7 +54,7 @@ func (s *Store) write(ctx context.Context, c change) (dispatcher.Task, error) {
 		if c.leader != nil {
 			b.Queue(lockTerm, c.leader.args()).Query(anyRow(&leads))
 		}
-		b.Queue(lockTask, pgx.StrictNamedArgs{"id": string(c.id)}).QueryRow(into(&found))
+		b.Queue(taggedTask(c.verb, lockTask), pgx.StrictNamedArgs{"id": string(c.id)}).QueryRow(into(&found))
 		if c.statement != "" {
 			b.Queue(c.statement, c.args).QueryRow(into(&written))
 		}

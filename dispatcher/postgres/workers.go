@@ -52,7 +52,7 @@ WHERE` + executedBy + returning
 
 // Heartbeat implements dispatcher.Workers.
 func (s *Store) Heartbeat(ctx context.Context, k dispatcher.Ticket) error {
-	_, err := s.write(ctx, ticketed("heartbeat of", k, heartbeat, func(*row) bool { return false }))
+	_, err := s.write(ctx, ticketed("heartbeat", k, heartbeat, func(*row) bool { return false }))
 	return err
 }
 
