@@ -81,7 +81,7 @@ func TestLife(t *testing.T) {
 		{"turned away by the kubelet", status{phase: corev1.PodFailed, reason: "OutOfpods", code: -1}, failed, dispatcher.FailureEvicted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w, err := workload(c.status.pod(t))
+			w, err := options.workload(c.status.pod(t))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,7 +38,7 @@ func made(t *testing.T, w dispatcher.Workload) *corev1.Pod {
 
 func TestAPodSaysAllOfItsWorkload(t *testing.T) {
 	want := full()
-	got, err := workload(made(t, want))
+	got, err := options.workload(made(t, want))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestSecondsAreWholeAndOnTheSafeSide(t *testing.T) {
 	} {
 		w := full()
 		w.Deadline, w.Grace = c.deadline, c.grace
-		got, err := workload(made(t, w))
+		got, err := options.workload(made(t, w))
 		if err != nil || got.Deadline != c.wantDeadline || got.Grace != c.wantGrace {
 			t.Errorf("%v: deadline %s, grace %s, %v", c, got.Deadline, got.Grace, err)
 		}

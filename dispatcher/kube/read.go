@@ -13,7 +13,7 @@ import (
 )
 
 // workload is a Pod as the dispatcher sees it. One that we did not make is a conflict.
-func workload(p *corev1.Pod) (dispatcher.Workload, error) {
+func (o Options) workload(p *corev1.Pod) (dispatcher.Workload, error) {
 	version, err := number(p.ResourceVersion)
 	if err != nil {
 		return dispatcher.Workload{}, err
@@ -31,7 +31,7 @@ func workload(p *corev1.Pod) (dispatcher.Workload, error) {
 	if w.Deleting {
 		w.DeletedAt = p.DeletionTimestamp.Add(-seconds(p.DeletionGracePeriodSeconds))
 	}
-	if err := order(p, &w); err != nil {
+	if err := o.order(p, &w); err != nil {
 		return dispatcher.Workload{}, fmt.Errorf("%w: pod %s (UID %s) is none of ours: %w", dispatcher.ErrConflict, p.Name, p.UID, err)
 	}
 	w.State, w.Failure, w.ExitCode = life(p, w.DeletedAt)
@@ -39,7 +39,7 @@ func workload(p *corev1.Pod) (dispatcher.Workload, error) {
 }
 
 // order reads back what the Pod was told to do.
-func order(p *corev1.Pod, w *dispatcher.Workload) error {
+func (o Options) order(p *corev1.Pod, w *dispatcher.Workload) error {
 	attempt, err := strconv.Atoi(p.Labels[LabelAttempt])
 	if err != nil {
 		return fmt.Errorf("label %s: %w", LabelAttempt, err)
@@ -48,7 +48,7 @@ func order(p *corev1.Pod, w *dispatcher.Workload) error {
 	if err != nil {
 		return fmt.Errorf("label %s: %w", LabelToken, err)
 	}
-	if w.Name != dispatcher.WorkloadName(w.Task) {
+	if w.Name != dispatcher.WorkloadName(w.Task) && !o.AnyName {
 		return fmt.Errorf("label %s is %q", LabelTask, w.Task)
 	}
 	w.Attempt, w.Token = attempt, dispatcher.Token(token)

@@ -21,6 +21,9 @@ import (
 type Options struct {
 	Namespace string
 	Image     string // of the one container
+	// AnyName takes a Pod for a workload by its labels alone. The reference gives each task one name, and what bears that name
+	// without our labels, or our labels under another name, is none of its own.
+	AnyName bool
 	// Adjust sees every Pod before it is created, to add what a cluster needs. May be nil.
 	Adjust func(*corev1.Pod, dispatcher.Workload)
 }
@@ -66,7 +69,7 @@ func (k *Workloads) create(ctx context.Context, w dispatcher.Workload) (dispatch
 	if err := send(ctx, k.pods(k.api.Post()).VersionedParams(&metav1.CreateOptions{}, scheme.ParameterCodec).Body(p), &made); err != nil {
 		return dispatcher.Workload{}, err
 	}
-	return workload(&made)
+	return k.options.workload(&made)
 }
 
 // Get reads the Pod from etcd, not from a cache: no resourceVersion is sent.
@@ -86,7 +89,7 @@ func (k *Workloads) get(ctx context.Context, name string) (dispatcher.Workload, 
 	if err := send(ctx, k.pods(k.api.Get()).Name(name), &found); err != nil {
 		return dispatcher.Workload{}, err
 	}
-	return workload(&found)
+	return k.options.workload(&found)
 }
 
 // List returns a page of our Pods. One whose labels were tampered with is left out: nothing can be said of it, and a live
@@ -102,7 +105,7 @@ func (k *Workloads) List(ctx context.Context, l dispatcher.List) (dispatcher.Wor
 	}
 	page := dispatcher.WorkloadPage{Items: make([]dispatcher.Workload, 0, len(found.Items)), Continue: found.Continue}
 	for i := range found.Items {
-		if w, err := workload(&found.Items[i]); err == nil {
+		if w, err := k.options.workload(&found.Items[i]); err == nil {
 			page.Items = append(page.Items, w)
 		}
 	}

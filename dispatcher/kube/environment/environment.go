@@ -1,11 +1,11 @@
-// Package environment says how a Pod tells the process inside it what to do. It is apart from package kube, and takes the
-// standard library only, so that a worker needs no client of Kubernetes.
+// Package environment says how the programs that run in a cluster are told what to do: a Pod its worker, an installation its
+// dispatcher and reconciler. It is apart from package kube, and takes the standard library only, so that a worker needs no
+// client of Kubernetes.
 package environment
 
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/squall-chaos/squall/dispatcher"
 )
@@ -20,6 +20,32 @@ const (
 	Work     = "SQUALL_WORK"     // dispatcher.Work as JSON, durations in nanoseconds
 )
 
+// The variables of the programs.
+const (
+	DatabaseURL    = "DATABASE_URL"           // of all: what libpq takes
+	Settings       = "SQUALL_SETTINGS"        // of all: the name of a profile, or dispatcher.Settings as JSON, durations in nanoseconds
+	Record         = "SQUALL_RECORD"          // of all: the directory in which a journal is kept; empty: none
+	System         = "SQUALL_SYSTEM"          // of all, in builds with the tag "planted": the planted dispatcher to be
+	Kubeconfig     = "KUBECONFIG"             // of replicas: how to reach the API server; empty: as a Pod does
+	Process        = "SQUALL_PROCESS"         // of replicas: their name; empty: that of the host
+	Namespace      = "SQUALL_NAMESPACE"       // of replicas: where the workloads and leases are
+	Image          = "SQUALL_IMAGE"           // of replicas: what workloads run
+	DatabaseSecret = "SQUALL_DATABASE_SECRET" // of replicas: the Secret whose key DatabaseKey is the workers' DATABASE_URL
+	RecordClaim    = "SQUALL_RECORD_CLAIM"    // of replicas: the PersistentVolumeClaim in which workers keep their journals; empty: none
+	ServiceAccount = "SQUALL_SERVICE_ACCOUNT" // of replicas: that of the workloads; empty: the namespace's default. It gets no token
+	Listen         = "SQUALL_LISTEN"          // of replicas: where metrics and health are served
+	Startup        = "SQUALL_STARTUP"         // of replicas, for their workers: how long these idle before they ask to start; see Span
+)
+
+// What else the parties agree on.
+const (
+	DatabaseKey   = "url"       // in the Secret
+	RecordFolder  = "/record"   // where a RecordClaim is mounted
+	RunTimes      = "run-times" // folder in Record: a file per task, with the Go duration that replaces Work.Run
+	WorkerProcess = "worker-"   // and the task's ID: the name of a worker
+	DefaultListen = ":8080"
+)
+
 // Order is what a workload is told.
 type Order struct {
 	Ticket  dispatcher.Ticket
@@ -28,22 +54,28 @@ type Order struct {
 	Work    dispatcher.Work
 }
 
+// Process is the name of the worker that has the order.
+func (o Order) Process() string { return WorkerProcess + string(o.Ticket.ID) }
+
 // Read takes the order from the environment; lookup is os.LookupEnv.
 func Read(lookup func(string) (string, bool)) (Order, error) {
-	r := reader{lookup: lookup}
-	o := Order{
+	r := NewReader(lookup)
+	o := ReadOrder(r)
+	return o, r.Err()
+}
+
+// ReadOrder takes the order, and leaves its problems with the reader.
+func ReadOrder(r *Reader) Order {
+	return Order{
 		Ticket: dispatcher.Ticket{
-			ID:       dispatcher.TaskID(r.text(Task)),
-			Token:    dispatcher.Token(r.number(Token)),
-			Workload: dispatcher.UID(r.text(Workload)),
+			ID:       dispatcher.TaskID(r.Text(Task, "a task ID")),
+			Token:    dispatcher.Token(r.number(Token, "a fencing token")),
+			Workload: dispatcher.UID(r.Text(Workload, "the UID of the Pod")),
 		},
-		Attempt: int(r.number(Attempt)),
-		Node:    r.text(Node),
+		Attempt: int(r.number(Attempt, "the number of the attempt")),
+		Node:    r.Text(Node, "the name of the node"),
+		Work:    Parse(r, Work, "", "dispatcher.Work as JSON", DecodeWork),
 	}
-	if text := r.text(Work); r.err == nil {
-		o.Work, r.err = DecodeWork(text)
-	}
-	return o, r.err
 }
 
 // EncodeWork is the value of the variable Work.
@@ -59,30 +91,4 @@ func DecodeWork(text string) (dispatcher.Work, error) {
 		return dispatcher.Work{}, fmt.Errorf("read %s: %w", Work, err)
 	}
 	return w, nil
-}
-
-// reader keeps the first problem.
-type reader struct {
-	lookup func(string) (string, bool)
-	err    error
-}
-
-func (r *reader) text(name string) string {
-	value, ok := r.lookup(name)
-	if (!ok || value == "") && r.err == nil {
-		r.err = fmt.Errorf("read the order of the workload: %s is not set", name)
-	}
-	return value
-}
-
-func (r *reader) number(name string) uint64 {
-	text := r.text(name)
-	if r.err != nil {
-		return 0
-	}
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		r.err = fmt.Errorf("read %s: %w", name, err)
-	}
-	return n
 }
