@@ -22,7 +22,7 @@ func Showings() []Showing {
 		{"I6-fence", "no-epoch", "paused-with-write-in-flight", 1},
 		{"I8-leak", "naive", "swarm-b0", 20},
 		{"L1-ledger", "result-by-state", "late-result", 20},
-		{"L2-leadership", "naive", "swarm-b0", 20},
+		{"L2-leadership", "leadership-in-a-boolean", "lease-lapsed-unnoticed", 1},
 	}
 }
 
