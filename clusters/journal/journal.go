@@ -43,7 +43,6 @@ type Write struct {
 	Transaction uint64
 	Backend     int32
 	Application string // of the session: the process
-	Verb        string // with which the statement was tagged; empty: not tagged
 	// Role is of a change of the terms: the event has no kind then, and its Epoch is the one granted.
 	Role string
 
