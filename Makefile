@@ -58,7 +58,7 @@ $(SQUALL): FORCE
 	@echo "building $(SQUALL) (the first build compiles everything: half a minute on 2 cores)" >&2
 	@go build -trimpath -ldflags "-X main.version=$(VERSION)" -o $(SQUALL) ./cmd/squall
 
-controlplane: ## build etcd and the Kubernetes control plane for e2e, once per machine (minutes)
+controlplane: ## build etcd and Kubernetes from Go modules, once per machine (minutes)
 	go run ./clusters/local/build
 
 engine: ## a Docker engine for kind on a bare Debian machine, as root; a working one is left alone

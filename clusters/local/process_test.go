@@ -1,14 +1,12 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The test binary plays the programs: the first argument tells how. It must know them all: one that it does not know would run
@@ -93,66 +91,5 @@ func TestWithoutABinaryTheErrorSaysHowToGetIt(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	if path, err := Built(); !errors.Is(err, ErrNotBuilt) || !strings.Contains(err.Error(), "make controlplane") {
 		t.Errorf("got %q, %v", path, err)
-	}
-}
-
-func TestABuildThatFailsSaysWhy(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("GOFLAGS", "-no-such-flag")
-	var said bytes.Buffer
-	if _, err := Build(t.Context(), &said); err == nil || !strings.Contains(err.Error(), "no-such-flag") {
-		t.Errorf("got error %v", err)
-	}
-	if !strings.Contains(said.String(), Version) {
-		t.Errorf("said %q", said.String())
-	}
-}
-
-func TestABuildWaitsForAnother(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir())
-	dir, err := cache()
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock, err := lock(t.Context(), dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	var said bytes.Buffer
-	if _, err := Build(ctx, &said); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(said.String(), "waiting") {
-		t.Errorf("got error %v, said %q", err, said.String())
-	}
-	unlock()
-	if unlock, err = lock(t.Context(), dir, nil); err != nil {
-		t.Fatal(err)
-	}
-	unlock()
-}
-
-// The version stands in the code and in the module.
-func TestTheModuleIsOfTheVersion(t *testing.T) {
-	mod, err := sources.ReadFile("controlplane/go.mod.txt")
-	if err != nil || !strings.Contains(string(mod), "k8s.io/kubernetes "+Version+"\n") {
-		t.Errorf("go.mod.txt does not require %s (%v)", Version, err)
-	}
-}
-
-func TestProgressIsALineNowAndThen(t *testing.T) {
-	var said bytes.Buffer
-	told := teller{out: &said}
-	for _, part := range []string{"go: downloading x v1\nk8s.io/a\nk8s", ".io/b\n", "# k8s.io/b\nb.go:1: broken\n"} {
-		if n, err := told.Write([]byte(part)); n != len(part) || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	if want := "1 packages compiled, now k8s.io/a\n"; said.String() != want || told.count != 2 {
-		t.Errorf("said %q after %d packages", said.String(), told.count)
-	}
-	if !strings.Contains(told.tail(), "b.go:1: broken") {
-		t.Errorf("the tail is %q", told.tail())
 	}
 }

@@ -1,4 +1,4 @@
-// Command build builds the control plane of package local, if this machine has none yet, and prints its path.
+// Command build builds the control plane of package local, if this machine does not have it yet, and prints its path.
 package main
 
 import (

@@ -1,4 +1,4 @@
-package local
+package binaries
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// lock makes this process the only one that builds in the directory. The kernel drops the lock of a process that dies.
-func lock(ctx context.Context, dir string, progress io.Writer) (unlock func(), err error) {
+// Lock makes this process the only one that builds in the directory. The kernel drops the lock of a process that dies.
+func Lock(ctx context.Context, dir, what string, progress io.Writer) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func lock(ctx context.Context, dir string, progress io.Writer) (unlock func(), e
 			return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
 		}
 		if !told && progress != nil {
-			fmt.Fprintln(progress, "another process is building the control plane: waiting for it")
+			fmt.Fprintf(progress, "another process is building %s: waiting for it\n", what)
 		}
 		select {
 		case <-ctx.Done():

@@ -1,4 +1,4 @@
-package local
+package binaries
 
 import (
 	"fmt"
@@ -9,11 +9,12 @@ import (
 
 // teller turns the output of go build -v, one line per package, into a line now and then. What was said last is kept for an error.
 type teller struct {
-	out   io.Writer // may be nil
-	part  string    // of a line
-	last  []string
-	count int
-	at    time.Time
+	out     io.Writer // may be nil
+	part    string    // of a line
+	last    []string
+	count   int
+	at      time.Time
+	started time.Time
 }
 
 // The lines of an error, and the time between two lines of progress.
@@ -41,7 +42,7 @@ func (t *teller) line(line string) {
 	t.count++
 	if time.Since(t.at) >= every {
 		t.at = time.Now()
-		t.say("%d packages compiled, now %s", t.count, line)
+		t.say("%d packages compiled in %s, now %s", t.count, time.Since(t.started).Round(time.Second), line)
 	}
 }
 
