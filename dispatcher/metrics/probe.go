@@ -75,6 +75,8 @@ func (p *Probe) judge(what string, a answer) error {
 		return fmt.Errorf("%s was not asked yet", what)
 	case !a.ever:
 		return fmt.Errorf("%s never answered: %w", what, a.failed)
+	case age > p.patience && a.failed == nil:
+		return fmt.Errorf("%s has not been asked for %s", what, age.Round(time.Millisecond))
 	case age > p.patience:
 		return fmt.Errorf("%s has not answered for %s: %w", what, age.Round(time.Millisecond), a.failed)
 	}
@@ -86,7 +88,7 @@ func (p *Probe) told(a *answer, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err == nil || dispatcher.Definite(err) && !errors.Is(err, dispatcher.ErrUnavailable) {
-		*a = answer{ever: true, at: p.clock.Elapsed()}
+		*a = answer{ever: true, at: p.clock.Elapsed()} // what failed before is over
 		return
 	}
 	a.failed = err
