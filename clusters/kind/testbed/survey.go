@@ -184,10 +184,10 @@ func (r *remains) info() Info {
 
 // state judges the remains, and says why in words.
 func (r *remains) state() (State, string) {
-	down := r.down()
+	why, down := r.foreign(), r.down()
 	switch {
-	case r.foreign() != "":
-		return Foreign, r.foreign()
+	case why != "":
+		return Foreign, why
 	case r.locked:
 		return Creating, "another process creates or removes it"
 	case len(r.containers) == 0 && r.dir:
@@ -216,7 +216,7 @@ func (r *remains) foreign() string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case len(r.containers) > 0 && !r.network && !r.dir:
+	case len(r.containers) > 0 && !r.network && r.record == nil && r.unreadable == nil: // the record comes first, the containers last
 		return "its containers have our prefix but none of our marks"
 	case r.network && r.owner != dir && !sameDir(r.owner, dir):
 		return fmt.Sprintf("it belongs to the state directory %s", r.owner)

@@ -44,10 +44,14 @@ label() {
 	known[$1]=1
 	echo "squall labels $(ctr --namespace=k8s.io containers info "$1" | jq -c '{id: .ID, labels: .Labels}')"
 }
-while [ ! -e "/run/$mark" ]; do
-	sleep 0.2
-	ctr namespaces create "$mark" && ctr namespaces remove "$mark"
-done >/dev/null 2>&1 &
+{
+	trap 'seen=1' USR1
+	until [ -n "$seen" ]; do
+		sleep 0.2
+		ctr namespaces create "$mark" && ctr namespaces remove "$mark"
+	done
+} >/dev/null 2>&1 &
+marker=$!
 {
 	ctr --namespace=k8s.io events | while IFS= read -r line; do
 		case $line in
@@ -56,13 +60,12 @@ done >/dev/null 2>&1 &
 			label "${id%%\"*}"
 			echo "$line" ;;
 		*" /namespaces/"*"$mark"*)
-			[ -e "/run/$mark" ] || { : >"/run/$mark"; echo squall watching; } ;;
+			[ -n "$watching" ] || { watching=1; kill -USR1 $marker; echo squall watching; } ;;
 		esac
 	done
 	kill 0
 } &
 cat >/dev/null
-rm -f "/run/$mark"
 kill 0
 `
 
