@@ -117,7 +117,7 @@ func TestRowEventsShowChangesOnly(t *testing.T) {
 func TestLeaseHeldIsRecorded(t *testing.T) {
 	w := still(t)
 	w.Go("x", func(ctx context.Context, p dispatcher.Ports) {
-		l, err := p.Leases.PutLease(ctx, dispatcher.Lease{Name: "dispatcher", Holder: "dispatcher-1/7"})
+		l, err := p.Leases.PutLease(ctx, dispatcher.Lease{Name: "dispatcher", Holder: "dispatcher-1/7", TTL: time.Second})
 		if err != nil {
 			t.Error(err)
 		}

@@ -52,6 +52,9 @@ func (s *apiServer) Create(_ context.Context, w dispatcher.Workload) (dispatcher
 	if strings.ToLower(w.Name) != w.Name && !s.has("anything goes") {
 		return w, dispatcher.ErrRejected
 	}
+	if (len(w.Task) > 63 || w.Task[0] == '-' || w.Deadline < time.Second) && !s.has("any task") {
+		return w, dispatcher.ErrRejected
+	}
 	if old := s.find(w.Name); old != nil {
 		if s.has("create replaces") {
 			old.Token = w.Token
@@ -65,6 +68,10 @@ func (s *apiServer) Create(_ context.Context, w dispatcher.Workload) (dispatcher
 	if s.has("identity by name") {
 		w.UID = dispatcher.UID(w.Name)
 	}
+	if w.Deadline = w.Deadline.Truncate(time.Second); !s.has("grace cut short") {
+		w.Grace += time.Second - 1
+	}
+	w.Grace = w.Grace.Truncate(time.Second)
 	if s.has("work is lost") {
 		w.Work.CrashAt = 0
 	}
@@ -124,6 +131,9 @@ func (s *apiServer) Delete(_ context.Context, name string, uid dispatcher.UID, f
 	s.forced[w.UID] = s.forced[w.UID] || force && !s.has("force waits")
 	if !w.Deleting || s.has("deleted anew") {
 		w.Deleting, w.DeletedAt = true, time.Unix(int64(s.version), 0)
+		if s.has("fine deletion times") {
+			w.DeletedAt = w.DeletedAt.Add(1)
+		}
 		s.change(w)
 	}
 	s.leave(w)
@@ -165,7 +175,12 @@ func (s *apiServer) GetLease(_ context.Context, name string) (dispatcher.Lease, 
 
 func (s *apiServer) PutLease(_ context.Context, l dispatcher.Lease) (dispatcher.Lease, error) {
 	old, ok := s.leases[l.Name]
+	if l.RenewedAt = l.RenewedAt.Truncate(time.Microsecond); s.has("stamps are rounded") {
+		l.RenewedAt = l.RenewedAt.Add(time.Microsecond)
+	}
 	switch {
+	case (l.TTL < time.Second || l.TTL%time.Second != 0) && !s.has("any length"):
+		return l, dispatcher.ErrRejected
 	case l.Version == 0 && ok && !s.has("create overwrites"):
 		return l, dispatcher.ErrExists
 	case l.Version != 0 && !ok && !s.has("update creates"):
@@ -234,6 +249,11 @@ func TestEachDefectOfAnAPIServerIsCaught(t *testing.T) {
 	for _, p := range []struct{ defect, caught string }{
 		{"no versions", "life/pending, running, succeeded"},
 		{"anything goes", "create/an invalid object is rejected for good"},
+		{"any task", "create/a task that cannot be a label is rejected for good"},
+		{"grace cut short", "create/in whole seconds: no longer a deadline, no shorter a grace"},
+		{"fine deletion times", "delete/graceful, of a running workload that we hold"},
+		{"any length", "put/lasts whole seconds"},
+		{"stamps are rounded", "put/is stamped to the microsecond, never later"},
 		{"create replaces", "create/a name is taken once"},
 		{"terminating frees the name", "create/a terminating object keeps its name"},
 		{"identity by name", "precondition/a successor is another object"},

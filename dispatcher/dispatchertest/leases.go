@@ -99,6 +99,25 @@ var leaseCases = []leaseCase{
 		_, err = l.api.GetLease(l.ctx, lost.Name)
 		l.is(err, dispatcher.ErrNotFound)
 	}},
+	{"put/lasts whole seconds", func(l *leases) {
+		for _, ttl := range []time.Duration{0, -time.Second, time.Millisecond, 1500 * time.Millisecond} {
+			bad := granted()
+			bad.TTL = ttl
+			_, err := l.api.PutLease(l.ctx, bad)
+			l.is(err, dispatcher.ErrRejected)
+		}
+		_, err := l.api.GetLease(l.ctx, "dispatcher")
+		l.is(err, dispatcher.ErrNotFound)
+	}},
+	{"put/is stamped to the microsecond, never later", func(l *leases) {
+		fine := granted()
+		fine.RenewedAt = fine.RenewedAt.Add(999)
+		got, err := l.api.PutLease(l.ctx, fine)
+		l.is(err, nil)
+		fine.RenewedAt, fine.Version = granted().RenewedAt, got.Version
+		l.same(got, fine)
+		l.stored(got)
+	}},
 	{"put/leases are apart", func(l *leases) {
 		one := l.put(granted())
 		other := granted()

@@ -2,6 +2,7 @@ package dispatchertest
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/squall-chaos/squall/dispatcher"
@@ -48,6 +49,26 @@ var workloadCases = []workloadCase{
 	{"create/an invalid object is rejected for good", func(c *cluster) {
 		w := request("a")
 		w.Name = "Not_A_Name"
+		_, err := c.api.Create(c.ctx, w)
+		c.is(err, dispatcher.ErrRejected)
+	}},
+	{"create/a task that cannot be a label is rejected for good", func(c *cluster) {
+		for _, id := range []dispatcher.TaskID{"-a", dispatcher.TaskID(strings.Repeat("a", 64))} {
+			_, err := c.api.Create(c.ctx, request(id))
+			c.is(err, dispatcher.ErrRejected)
+			c.absent(dispatcher.WorkloadName(id))
+		}
+		longest := request(dispatcher.TaskID(strings.Repeat("a", 63)))
+		c.equal("request", asked(c.create(longest)), longest)
+	}},
+	{"create/in whole seconds: no longer a deadline, no shorter a grace", func(c *cluster) {
+		w := request("a")
+		w.Deadline, w.Grace = 90*time.Second+600*time.Millisecond, 400*time.Millisecond
+		made := c.create(w)
+		c.equal("deadline", made.Deadline, 90*time.Second)
+		c.equal("grace", made.Grace, time.Second)
+		w = request("b")
+		w.Deadline = 999 * time.Millisecond
 		_, err := c.api.Create(c.ctx, w)
 		c.is(err, dispatcher.ErrRejected)
 	}},
@@ -115,6 +136,7 @@ var workloadCases = []workloadCase{
 		c.newer(w, deleting)
 		c.equal("deleting", deleting.Deleting, true)
 		c.equal("has a deletion time", deleting.DeletedAt.IsZero(), false)
+		c.equal("nanoseconds of it", deleting.DeletedAt.Nanosecond(), 0)
 		end := c.becomes("ended", w.Name, hasEnded)
 		c.equal("held", end.Held, true)
 		c.release(end)

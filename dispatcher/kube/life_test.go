@@ -10,7 +10,7 @@ import (
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
-var deletedAt = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+var askedAt = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
 // status is a Pod with a status, its container ended with a code this long after the deletion was asked for.
 type status struct {
@@ -33,11 +33,11 @@ func (s status) pod(t *testing.T) *corev1.Pod {
 	}
 	if s.deleting {
 		// As the API server writes it: the moment at which the grace ends.
-		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(metav1.NewTime(deletedAt.Add(30*time.Second))), new(int64(30))
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(metav1.NewTime(askedAt.Add(30*time.Second))), new(int64(30))
 	}
 	if s.code >= 0 {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: Container, State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: s.code, Reason: s.why, FinishedAt: metav1.NewTime(deletedAt.Add(s.after))},
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: s.code, Reason: s.why, FinishedAt: metav1.NewTime(askedAt.Add(s.after))},
 		}}}
 	}
 	return p
@@ -88,7 +88,7 @@ func TestLife(t *testing.T) {
 			if w.State != c.state || w.Failure != c.failure {
 				t.Errorf("it is %s (%s), want %s (%s)", w.State, w.Failure, c.state, c.failure)
 			}
-			if c.status.deleting && (!w.Deleting || !w.DeletedAt.Equal(deletedAt)) {
+			if c.status.deleting && (!w.Deleting || !w.DeletedAt.Equal(askedAt)) {
 				t.Errorf("deleting %t, since %s", w.Deleting, w.DeletedAt)
 			}
 			if w.State.Ended() && c.status.code >= 0 && w.ExitCode != int(c.status.code) {

@@ -41,6 +41,8 @@ func (s *Server) Create(w dispatcher.Workload) (dispatcher.Workload, error) {
 	s.uids++
 	w.UID = dispatcher.UID("uid-" + strconv.FormatUint(s.uids, 10))
 	w.State, w.Failure, w.Node, w.Deleting, w.DeletedAt = dispatcher.WorkloadPending, dispatcher.FailureNone, "", false, time.Time{}
+	// The object has whole seconds; dispatcher/kube asks for no longer a deadline and no shorter a grace than it was told.
+	w.Deadline, w.Grace = w.Deadline.Truncate(time.Second), ceil(w.Grace, time.Second)
 	p := &pod{w: w, task: s.host.Tasks().ID(string(w.Task))}
 	p.seen = func() { s.sync(p) }
 	s.pods[w.Name] = p
@@ -63,23 +65,51 @@ func (r *refusal) Error() string { return fmt.Sprintf("%s workload %s: %v", r.ve
 
 func (r *refusal) Unwrap() error { return r.err }
 
-// valid is the part of validation that a dispatcher can fail (pkg/apis/core/validation, ValidatePodCreate):
-// the name is a DNS subdomain, activeDeadlineSeconds at least 1 when set, the grace period not negative.
+// valid is the part of validation that a dispatcher can fail (pkg/apis/core/validation, ValidatePodCreate): the name is a DNS
+// subdomain, the task a label value, activeDeadlineSeconds at least 1 when set, the grace period not negative.
 func valid(w dispatcher.Workload) error {
-	bad := len(w.Name) == 0 || len(w.Name) > 253 || !alphanumeric(w.Name[0]) || !alphanumeric(w.Name[len(w.Name)-1])
-	for i := 0; i < len(w.Name) && !bad; i++ {
-		c := w.Name[i]
-		bad = !alphanumeric(c) && c != '-' && (c != '.' || w.Name[i-1] == '.' || w.Name[i-1] == '-')
-	}
 	switch {
-	case bad:
+	case !subdomain(w.Name):
 		return fmt.Errorf("the name is no DNS subdomain: %w", dispatcher.ErrRejected)
+	case !labelValue(string(w.Task)):
+		return fmt.Errorf("task %q is no label value: %w", w.Task, dispatcher.ErrRejected)
 	case w.Deadline < 0 || w.Deadline > 0 && w.Deadline < time.Second:
 		return fmt.Errorf("activeDeadlineSeconds must be at least 1: %w", dispatcher.ErrRejected)
 	case w.Grace < 0:
 		return fmt.Errorf("terminationGracePeriodSeconds must not be negative: %w", dispatcher.ErrRejected)
 	}
 	return nil
+}
+
+// subdomain tells whether an object may have the name (RFC 1123, kubernetes.io/docs/concepts/overview/working-with-objects/names).
+func subdomain(name string) bool {
+	if len(name) == 0 || len(name) > 253 || !alphanumeric(name[0]) || !alphanumeric(name[len(name)-1]) {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if !alphanumeric(c) && (c != '-' || name[i-1] == '.') && (c != '.' || name[i-1] == '.' || name[i-1] == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// labelValue tells whether a label may have the value (kubernetes.io/docs/concepts/overview/working-with-objects/labels).
+func labelValue(v string) bool {
+	if v == "" {
+		return true
+	}
+	letter := func(c byte) bool { return alphanumeric(c) || c >= 'A' && c <= 'Z' }
+	if len(v) > 63 || !letter(v[0]) || !letter(v[len(v)-1]) {
+		return false
+	}
+	for i := 0; i < len(v); i++ {
+		if c := v[i]; !letter(c) && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
 }
 
 func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
@@ -148,7 +178,7 @@ func (s *Server) delete(p *pod, force bool) {
 		return
 	}
 	p.immediate = immediate
-	p.w.Deleting, p.w.DeletedAt = true, s.k.Time()
+	p.w.Deleting, p.w.DeletedAt = true, s.k.Time().Truncate(time.Second) // metav1.Time is written as RFC 3339
 	if s.leave(p) {
 		return
 	}

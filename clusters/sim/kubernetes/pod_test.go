@@ -42,7 +42,7 @@ func TestVersionsGrowWithEveryChange(t *testing.T) {
 		}
 		last = now
 	}
-	if l, _ := w.s.PutLease(dispatcher.Lease{Name: "l"}); l.Version <= last {
+	if l, _ := w.s.PutLease(dispatcher.Lease{Name: "l", TTL: time.Second}); l.Version <= last {
 		t.Errorf("a lease has version %d after %d", l.Version, last)
 	}
 }
@@ -265,6 +265,12 @@ func TestInvalidObjects(t *testing.T) {
 		{"ends with a dash", func(x *dispatcher.Workload) { x.Name = "task-" }},
 		{"empty part", func(x *dispatcher.Workload) { x.Name = "task..a" }},
 		{"too long", func(x *dispatcher.Workload) { x.Name = strings.Repeat("a", 254) }},
+		{"part ends with a dash", func(x *dispatcher.Workload) { x.Name = "task-.a" }},
+		{"part begins with a dash", func(x *dispatcher.Workload) { x.Name = "task.-a" }},
+		{"task begins with a dash", func(x *dispatcher.Workload) { x.Task = "-a" }},
+		{"task ends with a dash", func(x *dispatcher.Workload) { x.Task = "a-" }},
+		{"task with a slash", func(x *dispatcher.Workload) { x.Task = "a/b" }},
+		{"task too long", func(x *dispatcher.Workload) { x.Task = dispatcher.TaskID(strings.Repeat("a", 64)) }},
 		{"deadline below a second", deadline(time.Millisecond)},
 		{"negative grace", grace(-1)},
 	} {
@@ -283,11 +289,11 @@ func TestLeases(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.s.GetLease("l")
 	w.wantErr(err, dispatcher.ErrNotFound)
-	_, err = w.s.PutLease(dispatcher.Lease{Name: "l", Version: 3})
+	_, err = w.s.PutLease(dispatcher.Lease{Name: "l", TTL: time.Second, Version: 3})
 	w.wantErr(err, dispatcher.ErrNotFound)
-	made, err := w.s.PutLease(dispatcher.Lease{Name: "l", Holder: "a"})
+	made, err := w.s.PutLease(dispatcher.Lease{Name: "l", TTL: time.Second, Holder: "a"})
 	w.wantErr(err, nil)
-	_, err = w.s.PutLease(dispatcher.Lease{Name: "l", Holder: "b"})
+	_, err = w.s.PutLease(dispatcher.Lease{Name: "l", TTL: time.Second, Holder: "b"})
 	w.wantErr(err, dispatcher.ErrExists)
 	_, err = w.s.PutLease(made)
 	w.wantErr(err, nil)
