@@ -1,0 +1,54 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+const (
+	// PostgresUser runs Postgres, in the official image as in the one made here. The official image's default user is root: a manifest has to name this one.
+	PostgresUser = 999
+
+	postgresMajor = "17"
+	officialRef   = "docker.io/library/postgres:" + postgresMajor
+)
+
+// Postgres returns an image of Postgres 17: one that was made or fetched earlier, else the official one if a registry answers, else one made of Debian's packages.
+//
+// Both take POSTGRES_PASSWORD, POSTGRES_USER, POSTGRES_DB and PGDATA, and settings as arguments (-c name=value). Both run as PostgresUser with a read-only root file system
+// if /var/run/postgresql and the volume can be written and PGDATA is a directory below the volume.
+func Postgres(ctx context.Context, options Options) (Image, error) {
+	images, err := openStore()
+	if err != nil {
+		return Image{}, err
+	}
+	if image, ok := cachedPostgres(images); ok {
+		return image, nil
+	}
+	unlock, err := images.lock(ctx, "Postgres", options)
+	if err != nil {
+		return Image{}, err
+	}
+	defer unlock()
+	if image, ok := cachedPostgres(images); ok {
+		return image, nil // somebody else made it meanwhile
+	}
+	image, pullErr := pull(ctx, images, officialKey(), officialRef, options)
+	if pullErr == nil {
+		return image, nil
+	}
+	options.say("%v: making Postgres of Debian's packages instead", pullErr)
+	image, err = debianPostgres(ctx, images, options)
+	if err != nil {
+		return Image{}, fmt.Errorf("image of Postgres: %w", errors.Join(pullErr, err))
+	}
+	return image, nil
+}
+
+func cachedPostgres(images store) (Image, bool) {
+	if image, ok := images.find(officialKey()); ok {
+		return image, true
+	}
+	return images.find(debianKey())
+}
