@@ -88,7 +88,7 @@ Every flag can be set in the environment as well: SQUALL_DIR=/tmp/squall is --di
 		newRunCommand(c), newChaosCommand(c), newDemoCommand(c),
 		newReplayCommand(c), newCheckCommand(c), newShowCommand(c),
 		newListCommand(c), newSchemaCommand(c), newExplainCommand(c),
-		newDoctorCommand(c), newVersionCommand(c),
+		newDoctorCommand(c), newManifestsCommand(c), newVersionCommand(c),
 	)
 	strict(root)
 	return root
