@@ -22,11 +22,13 @@ type matcher struct {
 	byRole    map[string][]int // indexes into log
 	byVersion map[rowVersion][]int
 	byCommit  map[uint64][]int // indexes into log by transaction
+	tolerance time.Duration    // of stamps of the two clocks
 }
 
 func newMatcher(t timeline, calls []Call, log []write) *matcher {
 	m := &matcher{time: t, calls: calls, log: log, found: make([][]int, len(calls)), processes: map[string]bool{},
-		byRole: map[string][]int{}, byVersion: map[rowVersion][]int{}, byCommit: map[uint64][]int{}}
+		byRole: map[string][]int{}, byVersion: map[rowVersion][]int{}, byCommit: map[uint64][]int{},
+		tolerance: microsecond}
 	for i := range calls {
 		m.processes[calls[i].Process] = true
 	}
@@ -56,15 +58,13 @@ func rowKey(role, task string) string {
 // match goes from what is certain to what is likely: answers that show the version or the epoch that was written; accepted calls by
 // the time between their call and return; then the calls whose caller learned nothing.
 func (m *matcher) match() {
-	for i := range m.calls {
-		if c := &m.calls[i]; c.Outcome == history.OK && logged(c.Verb) {
-			m.shown(i, c)
-		}
-	}
+	m.answered()
 	m.accepted()
-	for _, strict := range []bool{true, false} {
-		m.unknown(strict)
-	}
+	m.unknown(true)
+	m.tolerance = stepped // as far as the clock may have been set without anybody noticing
+	m.answered()
+	m.accepted()
+	m.unknown(false)
 }
 
 // assign notes that the call made the change; a claim makes all of its transaction.
@@ -90,15 +90,23 @@ func (m *matcher) by(w *write, process string) bool {
 
 // window is from when to when the call, if it was accepted, took effect.
 func (m *matcher) window(c *Call) (from, to time.Duration) {
-	from = m.time.of(c.Called, c.CalledMonotonic) - microsecond
-	return from, m.time.of(c.Returned, c.ReturnedMonotonic)
+	from = m.time.of(c.Called, c.CalledMonotonic) - m.tolerance
+	return from, m.time.of(c.Returned, c.ReturnedMonotonic) + m.tolerance
 }
 
-// during tells that the change was made while the call was under way; both clocks have stamps that may be apart by what a step
-// would be found by.
+// during tells that the change was made while the call was under way.
 func (m *matcher) during(w *write, c *Call) bool {
 	from, to := m.window(c)
 	return w.at >= from && !c.Returned.IsZero() && w.at <= to
+}
+
+// answered matches the accepted calls.
+func (m *matcher) answered() {
+	for i := range m.calls {
+		if c := &m.calls[i]; c.Outcome == history.OK && logged(c.Verb) && len(m.found[i]) == 0 {
+			m.shown(i, c)
+		}
+	}
 }
 
 // shown matches a call that was answered with what it wrote.

@@ -9,7 +9,8 @@ import (
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
-// Ports records the calls of a replica. Clock and Meter are passed on.
+// Ports records the calls of a replica. Clock and Meter are passed on. It goes innermost, as in the simulation: what a system under
+// test puts in between is on the caller's side.
 func (r *Recorder) Ports(p dispatcher.Ports) dispatcher.Ports {
 	if p.Store != nil {
 		p.Store = r.Store(p.Store)

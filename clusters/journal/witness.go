@@ -107,7 +107,7 @@ func (w *testimony) event(e *Event) {
 	c.learn(e)
 	at := w.time.of(e.At, e.Monotonic)
 	who := worker
-	if e.Process == "" || e.Process == Runtime {
+	if of := e.Kind == history.ContainerStarted || e.Kind == history.ContainerEnded; of && (e.Process == "" || e.Process == Runtime) {
 		who = runtime
 	}
 	b := &body{*e, at}

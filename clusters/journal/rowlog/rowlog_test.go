@@ -20,6 +20,7 @@ import (
 
 // TestTheLogChangesNothing runs the conformance suite of stores on tables with a log, as a role that has no rights to it.
 func TestTheLogChangesNothing(t *testing.T) {
+	t.Parallel()
 	d := newDatabase(t, "conformance")
 	d.exec(`CREATE ROLE app LOGIN PASSWORD 'app'; GRANT ALL ON ALL TABLES IN SCHEMA public TO app; GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO app`)
 	stores := map[dispatcher.Settings]dispatcher.Store{} // to open one takes longer than most cases
@@ -226,6 +227,7 @@ func finished(r dispatcher.Result) step {
 // TestEveryWriteIsFound takes tasks through all methods that write, with every COMMIT answered, with every reply to COMMIT
 // lost, and with every COMMIT lost once before it is repeated.
 func TestEveryWriteIsFound(t *testing.T) {
+	t.Parallel()
 	for i, steps := range [][]step{life, ends, rejected} {
 		for _, c := range []struct {
 			name string
