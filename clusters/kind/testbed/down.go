@@ -48,12 +48,26 @@ func down(ctx context.Context, name string, progress io.Writer, force bool) erro
 
 // remove takes away containers with their volumes, the network, and the state directory last: as long as something is left,
 // List can tell whose it is. The caller holds the lock.
+//
+// It looks again until a round finds nothing: when the creator was killed, a `docker run` of kind's may still be on its way.
 func remove(ctx context.Context, name string) error {
-	if err := removeContainers(ctx, name); err != nil {
-		return err
-	}
-	if err := removeNetwork(ctx, name); err != nil {
-		return err
+	for {
+		containers, err := removeContainers(ctx, name)
+		if err != nil {
+			return err
+		}
+		networks, err := removeNetworks(ctx, name)
+		if err != nil && !strings.Contains(err.Error(), "active endpoints") { // of a container that has come in between
+			return err
+		}
+		if containers+networks == 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
 	dir, err := stateDir(name)
 	if err != nil {
@@ -65,36 +79,40 @@ func remove(ctx context.Context, name string) error {
 	return nil
 }
 
-func removeContainers(ctx context.Context, name string) error {
+// removeContainers returns how many there were.
+func removeContainers(ctx context.Context, name string) (int, error) {
 	out, err := docker(ctx, "ps", "--all", "--quiet", "--filter", "label="+clusterLabel+"="+Prefix+name)
 	if err != nil || len(lines(out)) == 0 {
-		return err
+		return 0, err
 	}
 	// Without the grace that `docker stop` would give: nothing in them is worth saving. The volumes are anonymous, one per node.
 	args := append([]string{"rm", "--force", "--volumes"}, lines(out)...)
 	_, err = command{args: args, limit: 2 * time.Minute}.run(ctx)
-	if err != nil && strings.Contains(err.Error(), "removal of container") { // "... is already in progress"
-		time.Sleep(time.Second)
-		_, err = command{args: args, limit: 2 * time.Minute}.run(ctx)
+	if err != nil && !overtaken(err) {
+		return 0, err
 	}
-	if err != nil && onlyMissing(err) {
-		return nil
-	}
-	return err
+	return len(lines(out)), nil
 }
 
-func removeNetwork(ctx context.Context, name string) error {
+// removeNetworks returns how many there were.
+func removeNetworks(ctx context.Context, name string) (int, error) {
 	out, err := docker(ctx, "network", "ls", "--quiet", "--filter", "label="+ownLabel+"="+name)
 	if err != nil || len(lines(out)) == 0 {
-		return err
+		return 0, err
 	}
-	if _, err = docker(ctx, append([]string{"network", "rm"}, lines(out)...)...); err != nil && onlyMissing(err) {
-		return nil
+	_, err = docker(ctx, append([]string{"network", "rm"}, lines(out)...)...)
+	if err != nil && overtaken(err) {
+		err = nil
 	}
-	return err
+	return len(lines(out)), err
 }
 
-// onlyMissing tells whether a removal failed because somebody else was quicker.
-func onlyMissing(err error) bool {
-	return strings.Contains(err.Error(), "No such container") || strings.Contains(err.Error(), "No such network")
+// overtaken tells whether a removal failed because somebody else is at it or was quicker.
+func overtaken(err error) bool {
+	for _, says := range []string{"No such container", "No such network", "not found", "is already in progress"} {
+		if strings.Contains(err.Error(), says) {
+			return true
+		}
+	}
+	return false
 }

@@ -175,6 +175,18 @@ func (n *Node) route(ctx context.Context, pairs ...string) error {
 	return err
 }
 
+// reachesServices waits until the rules of kube-proxy are back, which its pod writes anew after a start of the node.
+func (n *Node) reachesServices(ctx context.Context) error {
+	service, err := n.cluster.core.Services(metav1.NamespaceDefault).Get(ctx, "kubernetes", metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("node %s: the address of the API server's service: %w", n.name, err)
+	}
+	return until(ctx, "services on node "+n.name, func(ctx context.Context) (string, bool) {
+		_, err := n.Exec(ctx, "timeout", "2", "bash", "-c", `exec 3<>"/dev/tcp/$0/443"`, service.Spec.ClusterIP)
+		return fmt.Sprint(err), err == nil
+	})
+}
+
 // atOnce does everything at the same time and returns all errors.
 func atOnce(todo []func() error) error {
 	errs := make([]error, len(todo))

@@ -67,8 +67,8 @@ func (n *Node) unless(ctx context.Context, wanted string, args ...string) error 
 	return err
 }
 
-// Start brings a killed node back and waits until it takes part again: its kubelet reports, and its network reaches the
-// pods of the others. Cuts do not outlive the death of a node.
+// Start brings a killed node back and waits until it takes part again: its kubelet reports, and its network reaches
+// services and the pods of the others. Cuts do not outlive the death of a node.
 func (n *Node) Start(ctx context.Context) error {
 	from := time.Now()
 	if err := n.docker(ctx, "start", n.name); err != nil {
@@ -79,7 +79,10 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := n.ready(ctx, from); err != nil {
 		return err
 	}
-	return n.cluster.restoreRoutes(ctx, n)
+	if err := n.cluster.restoreRoutes(ctx, n); err != nil {
+		return err
+	}
+	return n.reachesServices(ctx)
 }
 
 // ready waits until the API server believes the node ready by a sign of life later than the given time.

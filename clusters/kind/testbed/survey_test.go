@@ -63,12 +63,14 @@ func machine(t *testing.T, containers, networks string) engine {
 	t.Helper()
 	return fakeDocker(t, fmt.Sprintf(`
 case "$*" in
-*"ps --all --quiet"*) echo c1; echo c2 ;;
+*"ps --all --quiet"*) [ -e $XDG_STATE_HOME/c ] || { echo c1; echo c2; } ;;
+rm*) touch $XDG_STATE_HOME/c ;;
+*"network rm"*) touch $XDG_STATE_HOME/n ;;
 *"ps --all"*) cat <<'END'
 %s
 END
 ;;
-*"network ls --quiet"*) echo n1 ;;
+*"network ls --quiet"*) [ -e $XDG_STATE_HOME/n ] || echo n1 ;;
 *"network ls --filter name=^squall-"*"{{.ID}}"*) ;;
 *"network ls"*) cat <<END
 %s
@@ -250,8 +252,10 @@ func TestUpThatIsInterruptedRemovesWhatItMade(t *testing.T) {
 	e := fakeDocker(t, `
 case "$*" in
 *"info --format"*) sleep 3; exit 1 ;; # kind's first question
-*"ps --all --quiet"*) echo c1 ;;
-*"network ls --quiet"*) echo n1 ;;
+*"ps --all --quiet"*) [ -e $XDG_STATE_HOME/c ] || echo c1 ;;
+rm*) touch $XDG_STATE_HOME/c ;;
+*"network rm"*) touch $XDG_STATE_HOME/n ;;
+*"network ls --quiet"*) [ -e $XDG_STATE_HOME/n ] || echo n1 ;;
 esac
 exit 0
 `)

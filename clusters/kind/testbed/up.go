@@ -155,7 +155,7 @@ func abandon(ctx context.Context, name string, done <-chan error) error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), removal)
 	defer cancel()
 	for {
-		_ = removeContainers(late, name) // Up removes what is left, and reports it
+		_, _ = removeContainers(late, name) // Up removes what is left, and reports it
 		select {
 		case <-done:
 			return context.Cause(ctx)

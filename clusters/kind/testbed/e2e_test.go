@@ -1,0 +1,475 @@
+//go:build e2e
+
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/squall-chaos/squall/clusters"
+)
+
+const namespace = metav1.NamespaceDefault
+
+// nodeImage is what SQUALL_NODE_IMAGE says, or what `squall node-image build` left in the engine.
+func nodeImage(t *testing.T) string {
+	t.Helper()
+	if ref := os.Getenv("SQUALL_NODE_IMAGE"); ref != "" {
+		return ref
+	}
+	out, err := docker(t.Context(), "images", "--filter", "reference=squall-node", "--format", "{{.Repository}}:{{.Tag}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines(out)) == 0 {
+		t.Fatal("no node image; build one with `squall node-image build`, or name one in SQUALL_NODE_IMAGE")
+	}
+	return lines(out)[0]
+}
+
+// The faults of one cluster after each other: creating one per test would take minutes each.
+func TestCluster(t *testing.T) {
+	image := nodeImage(t)
+	const name = "e2e"
+	if err := Down(t.Context(), name, nil); err != nil && !errors.Is(err, ErrNotFound) {
+		t.Fatal(err)
+	}
+	from := time.Now()
+	c, err := Up(t.Context(), Options{Name: name, Image: image, OnDemand: 1, Spot: 1, Progress: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("up after %s", time.Since(from).Round(time.Second))
+	t.Cleanup(func() {
+		if err := Down(context.WithoutCancel(t.Context()), name, nil); err != nil && !errors.Is(err, ErrNotFound) {
+			t.Error(err)
+		}
+	})
+	ref, archive := tickerImage(t)
+	t.Run("Open", func(t *testing.T) { opens(t, name) })
+	t.Run("Nodes", func(t *testing.T) { nodesAreLabelled(t, c) })
+	if !t.Run("Load", func(t *testing.T) { loads(t, c, archive, ref) }) {
+		t.FailNow()
+	}
+	a, b := newTicker(t, c, c.Nodes()[0], "a", ref), newTicker(t, c, c.Nodes()[1], "b", ref)
+	t.Run("Dial", func(t *testing.T) { dials(t, a) })
+	t.Run("Containers", func(t *testing.T) { containersFreezeAndDie(t, c, a) })
+	t.Run("CutAPI", func(t *testing.T) { cutAPI(t, c, a) })
+	t.Run("CutPods", func(t *testing.T) { cutPods(t, a, b) })
+	t.Run("Pause", func(t *testing.T) { pause(t, a) })
+	t.Run("Kill", func(t *testing.T) { killAndReturn(t, c, a, b) })
+	t.Run("Logs", func(t *testing.T) { logs(t, c) })
+	t.Run("Down", func(t *testing.T) { goes(t, name) })
+}
+
+func opens(t *testing.T, name string) {
+	from := time.Now()
+	c, err := Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("open after %s", time.Since(from).Round(time.Millisecond))
+	if info, err := os.Stat(c.Kubeconfig()); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("kubeconfig: %v, %v", info, err)
+	}
+	infos, err := List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range infos {
+		if i.Name == name && i.State == Running && len(i.Nodes) == 3 {
+			return
+		}
+	}
+	t.Errorf("not listed: %+v", infos)
+}
+
+func nodesAreLabelled(t *testing.T, c *Cluster) {
+	want := []clusters.CapacityType{clusters.OnDemand, clusters.Spot}
+	for i, n := range c.Nodes() {
+		if n.CapacityType() != want[i] {
+			t.Errorf("%s is %s", n.Name(), n.CapacityType())
+		}
+		node, err := c.core.Nodes().Get(t.Context(), n.Name(), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := node.Labels[capacityLabel]; got != string(want[i]) {
+			t.Errorf("%s is labelled %q", n.Name(), got)
+		}
+		tainted := false
+		for _, taint := range node.Spec.Taints {
+			tainted = tainted || taint.Key == capacityLabel && taint.Value == "spot" && taint.Effect == corev1.TaintEffectNoSchedule
+		}
+		if tainted != (want[i] == clusters.Spot) {
+			t.Errorf("%s: taints %v", n.Name(), node.Spec.Taints)
+		}
+	}
+}
+
+func loads(t *testing.T, c *Cluster, archive, ref string) {
+	for _, what := range []string{"first", "again"} {
+		from := time.Now()
+		if err := c.Load(t.Context(), archive, ref); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %s", what, time.Since(from).Round(time.Millisecond))
+	}
+	if err := c.Load(t.Context(), archive, "squall.local/none:1"); err == nil {
+		t.Error("an archive without the image was loaded")
+	}
+}
+
+// ticker is a pod that runs testdata/ticker.
+type ticker struct {
+	c       *Cluster
+	node    *Node
+	name    string
+	address string
+	client  *http.Client
+}
+
+func newTicker(t *testing.T, c *Cluster, n *Node, name, ref string) *ticker {
+	t.Helper()
+	_, err := c.core.Pods(namespace).Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PodSpec{
+			NodeName:    n.Name(),
+			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}, // it is to stay bound to its node
+			Containers: []corev1.Container{{
+				Name: "ticker", Image: ref, ImagePullPolicy: corev1.PullNever, Command: []string{"/ticker"},
+				Env:          []corev1.EnvVar{{Name: "FILE", Value: "/record/" + name}},
+				VolumeMounts: []corev1.VolumeMount{{Name: "record", MountPath: "/record"}},
+			}},
+			Volumes: []corev1.Volume{{Name: "record", VolumeSource: corev1.VolumeSource{
+				HostPath: &corev1.HostPathVolumeSource{Path: "/var/lib/squall/" + name, Type: new(corev1.HostPathDirectoryOrCreate)},
+			}}},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &ticker{c: c, node: n, name: name}
+	p.client = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return c.Dial(ctx, address) },
+	}}
+	p.running(t)
+	return p
+}
+
+// running waits until the pod runs, and learns its address.
+func (p *ticker) running(t *testing.T) {
+	t.Helper()
+	within(t, 90*time.Second, "pod "+p.name+" runs", func(ctx context.Context) (string, bool) {
+		pod, err := p.c.core.Pods(namespace).Get(ctx, p.name, metav1.GetOptions{})
+		if err != nil {
+			return err.Error(), false
+		}
+		p.address = pod.Status.PodIP + ":8080"
+		ok := len(pod.Status.ContainerStatuses) == 1 && pod.Status.ContainerStatuses[0].State.Running != nil && pod.Status.PodIP != ""
+		return fmt.Sprintf("%s %v", pod.Status.Phase, pod.Status.ContainerStatuses), ok
+	})
+}
+
+// ticks is how often it has ticked by the file on its node.
+func (p *ticker) ticks(t *testing.T) int {
+	t.Helper()
+	files, err := p.node.Read(t.Context(), "/var/lib/squall/"+p.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(files[p.name]), "\n")
+}
+
+func (p *ticker) get(path string) (string, error) {
+	answer, err := p.client.Get("http://" + p.address + path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", answer.Status, body)
+	}
+	return string(body), err
+}
+
+// ticking tells whether the file grows within two seconds.
+func (p *ticker) ticking(t *testing.T) bool {
+	t.Helper()
+	before := p.ticks(t)
+	time.Sleep(2 * time.Second)
+	return p.ticks(t) > before
+}
+
+func within(t *testing.T, limit time.Duration, what string, holds func(context.Context) (string, bool)) time.Duration {
+	t.Helper()
+	from := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	if err := until(ctx, what, holds); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(from).Round(100 * time.Millisecond)
+}
+
+// becomes waits until the node's condition Ready has the status.
+func becomes(t *testing.T, n *Node, status corev1.ConditionStatus, limit time.Duration) time.Duration {
+	t.Helper()
+	return within(t, limit, fmt.Sprintf("%s: Ready is %s", n.Name(), status), func(ctx context.Context) (string, bool) {
+		node, err := n.cluster.core.Nodes().Get(ctx, n.Name(), metav1.GetOptions{})
+		if err != nil {
+			return err.Error(), false
+		}
+		for _, c := range node.Status.Conditions {
+			if c.Type == corev1.NodeReady {
+				return string(c.Status), c.Status == status
+			}
+		}
+		return "no condition", false
+	})
+}
+
+func dials(t *testing.T, a *ticker) {
+	for range 3 {
+		from := time.Now()
+		if got, err := a.get("/"); err != nil || got != "ticking\n" {
+			t.Fatalf("%q, %v", got, err)
+		}
+		t.Logf("answer after %s", time.Since(from).Round(time.Millisecond))
+	}
+	a.client.CloseIdleConnections()
+	within(t, 20*time.Second, "no process of a connection is left in the node", func(ctx context.Context) (string, bool) {
+		out, err := a.c.ControlPlane().Exec(ctx, "bash", "-c", `grep -l --text /dev/tcp /proc/[0-9]*/cmdline | grep -v "/$$/" | grep -v self`)
+		return fmt.Sprintf("%s %v", out, err), len(lines(out)) == 0
+	})
+}
+
+func containersFreezeAndDie(t *testing.T, c *Cluster, a *ticker) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var mu sync.Mutex
+	var events []Event
+	seen := func(kind EventKind, id string) *Event {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, e := range events {
+			if e.Kind == kind && (id == "" || e.ID == id) {
+				return &e
+			}
+		}
+		return nil
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = a.node.Watch(ctx, func(e Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			events = append(events, e)
+		})
+	}()
+	within(t, 20*time.Second, "events are watched", func(context.Context) (string, bool) { return "", seen(Watching, "") != nil })
+
+	found, err := a.node.Containers(t.Context(), namespace, a.name, "ticker")
+	if err != nil || len(found) != 1 || found[0].State != "running" || found[0].UID == "" || found[0].Started.IsZero() {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	id := found[0].ID
+	if err := a.node.PauseContainer(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if a.ticking(t) {
+		t.Error("a frozen container ticks")
+	}
+	if err := a.node.ResumeContainer(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if !a.ticking(t) {
+		t.Error("a container that was resumed does not tick")
+	}
+	struck := time.Now()
+	if err := a.node.KillContainer(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 20*time.Second, "the exit is seen", func(context.Context) (string, bool) { return "", seen(Exited, id) != nil })
+	e := seen(Exited, id)
+	if e.ExitCode != 137 || e.Pod != a.name || e.Name != "ticker" || e.Namespace != namespace || e.UID != found[0].UID || e.At.Before(struck) || e.At.After(time.Now()) {
+		t.Errorf("exit: %+v; struck at %s", e, struck)
+	}
+	within(t, 60*time.Second, "the next start is seen", func(context.Context) (string, bool) {
+		return fmt.Sprint(events), seen(Started, "") != nil
+	})
+	if e := seen(Started, ""); e.Pod != a.name || e.ID == id {
+		t.Errorf("start: %+v", e)
+	}
+	found, err = a.node.Containers(t.Context(), namespace, a.name, "ticker")
+	if err != nil || len(found) != 2 || found[0].State != "exited" || found[0].ExitCode != 137 || found[1].Attempt != 1 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	cancel()
+	<-done
+	within(t, 20*time.Second, "no watcher is left in the node", func(ctx context.Context) (string, bool) {
+		out, err := a.node.Exec(ctx, "pgrep", "--full", "k8s.io events")
+		return fmt.Sprintf("%s %v", out, err), len(lines(out)) == 0
+	})
+}
+
+func cutAPI(t *testing.T, c *Cluster, a *ticker) {
+	for range 2 { // a second cut changes nothing
+		if err := a.node.CutAPI(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	took := becomes(t, a.node, corev1.ConditionUnknown, NodeGrace+10*time.Second)
+	t.Logf("seen as unreachable after %s", took)
+	if !a.ticking(t) {
+		t.Error("the container on a node that is cut off does not run on")
+	}
+	address, err := c.ControlPlane().address(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := a.get("/fetch?address=" + address + ":6443"); err != nil {
+		t.Errorf("the traffic of pods is cut, too: %q, %v", got, err)
+	}
+	if out, err := a.node.Exec(t.Context(), "timeout", "3", "bash", "-c", `exec 3<>"/dev/tcp/$0/6443"`, address); err == nil {
+		t.Errorf("the node reaches the API server: %s", out)
+	}
+	if err := a.node.JoinAPI(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("back after %s", becomes(t, a.node, corev1.ConditionTrue, 60*time.Second))
+	if err := a.node.JoinAPI(t.Context()); err != nil {
+		t.Errorf("second join: %v", err)
+	}
+}
+
+func cutPods(t *testing.T, a, b *ticker) {
+	reach := func(from, to *ticker) error {
+		_, err := from.get("/fetch?address=" + to.address)
+		return err
+	}
+	if err := reach(a, b); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.node.CutPods(t.Context(), 8080); err != nil {
+		t.Fatal(err)
+	}
+	if err := reach(a, b); err == nil {
+		t.Error("a pod reaches another on the port that is cut")
+	}
+	if err := reach(b, a); err != nil {
+		t.Errorf("pods elsewhere do not reach a pod on the node: %v", err)
+	}
+	for range 2 {
+		if err := a.node.JoinPods(t.Context(), 8080); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := reach(a, b); err != nil {
+		t.Errorf("after the join: %v", err)
+	}
+}
+
+func pause(t *testing.T, a *ticker) {
+	if err := a.node.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a.ticking(t) {
+		t.Error("a frozen node ticks")
+	}
+	if err := a.node.Unpause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !a.ticking(t) {
+		t.Error("a node that was thawed does not tick")
+	}
+	t.Logf("back after %s", becomes(t, a.node, corev1.ConditionTrue, 60*time.Second))
+}
+
+func killAndReturn(t *testing.T, c *Cluster, a, b *ticker) {
+	if err := a.node.Kill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := a.ticks(t)
+	if before == 0 {
+		t.Error("the files of a dead node cannot be read")
+	}
+	t.Logf("seen as unreachable after %s", becomes(t, a.node, corev1.ConditionUnknown, NodeGrace+10*time.Second))
+	if state, err := a.node.state(t.Context()); err != nil || state != "exited" {
+		t.Errorf("the node is %s, %v: Docker brought it back", state, err)
+	}
+	if a.ticks(t) != before {
+		t.Error("a dead node ticks")
+	}
+	from := time.Now()
+	if err := a.node.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("back after %s", time.Since(from).Round(100*time.Millisecond))
+	within(t, 60*time.Second, "the pod ticks again", func(context.Context) (string, bool) { return "", a.ticks(t) > before })
+	a.running(t)
+	for _, pair := range [][2]*ticker{{a, b}, {b, a}} {
+		within(t, 30*time.Second, pair[0].name+" reaches "+pair[1].name, func(context.Context) (string, bool) {
+			_, err := pair[0].get("/fetch?address=" + pair[1].address)
+			return fmt.Sprint(err), err == nil
+		})
+	}
+	if _, err := a.get("/fetch?address=10.96.0.1:443"); err != nil {
+		t.Errorf("services: %v", err)
+	}
+}
+
+func logs(t *testing.T, c *Cluster) {
+	dir := t.TempDir()
+	if err := c.Logs(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range c.Nodes() {
+		if info, err := os.Stat(dir + "/" + n.Name() + "/kubelet.log"); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", n.Name(), err)
+		}
+	}
+}
+
+func goes(t *testing.T, name string) {
+	from := time.Now()
+	if err := Down(t.Context(), name, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("down after %s", time.Since(from).Round(100*time.Millisecond))
+	nothingLeft(t, name)
+}
+
+func nothingLeft(t *testing.T, name string) {
+	t.Helper()
+	if r, err := one(t.Context(), name); err != nil || r != nil {
+		t.Errorf("left: %+v, %v", r, err)
+	}
+	for _, args := range [][]string{
+		{"ps", "--all", "--quiet", "--filter", "name=" + Prefix + name + "-"},
+		{"network", "ls", "--quiet", "--filter", "name=" + Prefix + name},
+	} {
+		if out, err := docker(t.Context(), args...); err != nil || len(lines(out)) > 0 {
+			t.Errorf("docker %v: %s, %v", args, out, err)
+		}
+	}
+	if dir, err := stateDir(name); err != nil {
+		t.Error(err)
+	} else if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("state left in %s: %v", dir, err)
+	}
+}
