@@ -198,3 +198,17 @@ func TestTheWorkerUnderstandsItsPod(t *testing.T) {
 		variables[name] = value
 	}
 }
+
+// Under another name a Pod with our labels is nobody's, unless names are said to mean nothing.
+func TestNamesMatterUnlessTheyAreSaidNotTo(t *testing.T) {
+	p := made(t, full())
+	p.Name += "-2f"
+	if _, err := options.workload(p); !errors.Is(err, dispatcher.ErrConflict) {
+		t.Errorf("it was taken for ours: %v", err)
+	}
+	loose := options
+	loose.AnyName = true
+	if w, err := loose.workload(p); err != nil || w.Task != "a" {
+		t.Errorf("it was not taken for ours: %v", err)
+	}
+}

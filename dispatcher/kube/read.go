@@ -28,14 +28,20 @@ func (o Options) workload(p *corev1.Pod) (dispatcher.Workload, error) {
 		Deleting: p.DeletionTimestamp != nil,
 		Node:     p.Spec.NodeName,
 	}
-	if w.Deleting {
-		w.DeletedAt = p.DeletionTimestamp.Add(-seconds(p.DeletionGracePeriodSeconds))
-	}
+	w.DeletedAt = deletedAt(p)
 	if err := o.order(p, &w); err != nil {
 		return dispatcher.Workload{}, fmt.Errorf("%w: pod %s (UID %s) is none of ours: %w", dispatcher.ErrConflict, p.Name, p.UID, err)
 	}
 	w.State, w.Failure, w.ExitCode = life(p, w.DeletedAt)
 	return w, nil
+}
+
+// deletedAt is when the deletion was asked for: the stamp of a Pod lies at the end of its grace period.
+func deletedAt(p *corev1.Pod) time.Time {
+	if p.DeletionTimestamp == nil {
+		return time.Time{}
+	}
+	return p.DeletionTimestamp.Add(-seconds(p.DeletionGracePeriodSeconds))
 }
 
 // order reads back what the Pod was told to do.
