@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -122,15 +124,14 @@ func (w *wire) install(c *pgxpool.Config) {
 type wiredConn struct {
 	net.Conn
 	wire *wire
-	dead bool
+	dead atomic.Bool // for its client
 }
 
-// A Query message, and what the server says last when it is outside of any transaction.
-var (
-	commit = []byte("Q\x00\x00\x00\x0bcommit\x00")
-	ready  = []byte("Z\x00\x00\x00\x05I")
-)
+// commit is a Query message.
+var commit = []byte("Q\x00\x00\x00\x0bcommit\x00")
 
+// Write loses what is to be lost. A COMMIT whose reply is lost is the last that the server hears: it commits, and when it has
+// closed its side too that is done.
 func (c *wiredConn) Write(p []byte) (int, error) {
 	c.wire.mu.Lock()
 	struck := none
@@ -138,27 +139,29 @@ func (c *wiredConn) Write(p []byte) (int, error) {
 		struck, c.wire.next = c.wire.next, none
 	}
 	c.wire.mu.Unlock()
-	if struck != asked {
-		if n, err := c.Conn.Write(p); err != nil || struck == none {
-			return n, err
-		}
+	if struck == none {
+		return c.Conn.Write(p)
 	}
-	var answer []byte
-	for part := make([]byte, 512); struck == reply && !bytes.HasSuffix(answer, ready); {
-		n, err := c.Conn.Read(part)
-		if err != nil {
-			return 0, err
-		}
-		answer = append(answer, part[:n]...)
+	c.dead.Store(true)
+	defer func() { _ = c.Conn.Close() }()
+	if struck == asked {
+		return len(p), nil
 	}
-	c.dead = true
-	_ = c.Conn.Close()
-	return len(p), nil
+	if _, err := c.Conn.Write(p); err != nil {
+		return 0, err
+	}
+	if err := c.Conn.(*net.TCPConn).CloseWrite(); err != nil {
+		return 0, err
+	}
+	_, err := io.Copy(io.Discard, c.Conn)
+	return len(p), err
 }
 
+// Read may be under way while Write is.
 func (c *wiredConn) Read(p []byte) (int, error) {
-	if c.dead {
+	n, err := c.Conn.Read(p)
+	if c.dead.Load() {
 		return 0, syscall.ECONNRESET
 	}
-	return c.Conn.Read(p)
+	return n, err
 }
