@@ -33,7 +33,8 @@ type Cluster struct {
 	apps *apps.AppsV1Client
 }
 
-// Open is a cluster that runs already.
+// Open is a cluster that runs already, or that can be made to: a control plane that is frozen or stopped is revived. Workers
+// are left as they are: see Heal.
 func Open(ctx context.Context, name string) (*Cluster, error) {
 	name, err := short(name)
 	if err != nil {
@@ -46,8 +47,9 @@ func Open(ctx context.Context, name string) (*Cluster, error) {
 	if r == nil {
 		return nil, fmt.Errorf("cluster %s: %w; create it: `squall cluster up %s`", name, ErrNotFound, name)
 	}
-	switch info := r.info(); info.State {
-	case Running, Degraded: // a node that a run has killed is for the caller to start
+	info := r.info()
+	switch info.State {
+	case Running, Degraded, Stopped:
 	case Foreign:
 		return nil, fmt.Errorf("cluster %s: %w: %s; %s", name, ErrForeign, info.Reason, info.Remedy)
 	case Creating:
@@ -58,6 +60,11 @@ func Open(ctx context.Context, name string) (*Cluster, error) {
 	c, err := connect(r.record)
 	if err != nil {
 		return nil, err
+	}
+	if info.State == Stopped {
+		if err := c.reviveControlPlane(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.recognise(ctx); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ type engine struct{ dir string }
 func fakeDocker(t *testing.T, script string) engine {
 	t.Helper()
 	e := engine{dir: t.TempDir()}
-	e.program(t, "docker", `printf '%s ' "$@" | tr '\n' ' ' >>"`+e.dir+`/log"; echo >>"`+e.dir+`/log"`+"\n"+script)
+	e.program(t, "docker", `echo "${*//$'\n'/ }" >>"`+e.dir+`/log"`+"\n"+script)
 	t.Setenv("PATH", e.dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	return e

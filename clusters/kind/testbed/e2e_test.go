@@ -70,6 +70,7 @@ func TestCluster(t *testing.T) {
 	t.Run("CutPods", func(t *testing.T) { cutPods(t, a, b) })
 	t.Run("Pause", func(t *testing.T) { pause(t, a) })
 	t.Run("Kill", func(t *testing.T) { killAndReturn(t, c, a, b) })
+	t.Run("Heal", func(t *testing.T) { heals(t, name, a) })
 	t.Run("Logs", func(t *testing.T) { logs(t, c) })
 	t.Run("Down", func(t *testing.T) { goes(t, name) })
 }
@@ -430,6 +431,43 @@ func killAndReturn(t *testing.T, c *Cluster, a, b *ticker) {
 	}
 	if _, err := a.get("/fetch?address=10.96.0.1:443"); err != nil {
 		t.Errorf("services: %v", err)
+	}
+}
+
+// What a run leaves behind that was killed in the middle of its faults.
+func heals(t *testing.T, name string, a *ticker) {
+	found, err := a.node.Containers(t.Context(), namespace, a.name, "ticker")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	for what, fault := range map[string]func() error{
+		"container": func() error { return a.node.PauseContainer(t.Context(), found[len(found)-1].ID) },
+		"cut":       func() error { return a.node.CutAPI(t.Context()) },
+		"cut pods":  func() error { return a.node.CutPods(t.Context(), 8080) },
+		"frozen":    func() error { return a.c.ControlPlane().Pause(t.Context()) },
+		"dead":      func() error { return a.c.Nodes()[1].Kill(t.Context()) },
+	} {
+		if err := fault(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	from := time.Now()
+	c, err := Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Heal(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("healed after %s", time.Since(from).Round(100*time.Millisecond))
+	if !a.ticking(t) {
+		t.Error("a container is still frozen")
+	}
+	for _, n := range c.Nodes() {
+		becomes(t, n, corev1.ConditionTrue, 30*time.Second)
+		if out, err := n.Exec(t.Context(), "nft", "list", "tables"); err != nil || strings.Contains(string(out), "squall_") {
+			t.Errorf("%s: %s, %v", n.Name(), out, err)
+		}
 	}
 }
 

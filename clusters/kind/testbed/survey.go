@@ -35,7 +35,9 @@ type Info struct {
 	Remedy  string // the command, unless it runs
 	Image   string
 	Created time.Time
-	Nodes   []NodeInfo
+	// Kubeconfig is the path of the file, "" if there is none.
+	Kubeconfig string
+	Nodes      []NodeInfo
 }
 
 // NodeInfo describes a node container.
@@ -159,6 +161,9 @@ func (r *remains) info() Info {
 	capacity := map[string]clusters.CapacityType{}
 	if r.record != nil {
 		info.Image, info.Created = r.record.Image, r.record.Created
+		if dir, err := stateDir(r.name); err == nil && r.record.Ready {
+			info.Kubeconfig = kubeconfigPath(dir)
+		}
 		for _, n := range r.record.Nodes {
 			capacity[n.Name] = n.Capacity
 		}
@@ -174,8 +179,8 @@ func (r *remains) info() Info {
 		info.Remedy = "wait for it to end, or end it"
 	case Foreign:
 		info.Remedy = fmt.Sprintf("take another name, or remove it if it may go: `squall cluster down --force %s`", r.name)
-	case Degraded:
-		info.Remedy = fmt.Sprintf("start the node: `docker start NODE` (or `docker unpause NODE`), or make the cluster anew: `squall cluster down %s`", r.name)
+	case Degraded, Stopped:
+		info.Remedy = fmt.Sprintf("the next run brings it back; to make the cluster anew: `squall cluster down %s`", r.name)
 	default:
 		info.Remedy = fmt.Sprintf("remove what is left of it: `squall cluster down %s`", r.name)
 	}
