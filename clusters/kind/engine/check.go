@@ -52,8 +52,8 @@ func (u *Unavailable) Unwrap() error { return u.Err }
 
 const (
 	socket     = "/var/run/docker.sock"
-	getClient  = "get it with `make engine` as root on Debian, or from https://docs.docker.com/engine/install/"
-	getEngine  = "start one with `make engine` as root on Debian, or see https://docs.docker.com/engine/install/"
+	getClient  = "install the client: apt-get install docker-cli (docker.io before Debian 13), or see https://docs.docker.com/engine/install/"
+	getEngine  = "get and start an engine with `make engine` as root on Debian, or see https://docs.docker.com/engine/install/"
 	answerTime = 20 * time.Second
 )
 
@@ -62,7 +62,10 @@ func Check(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	if _, err := exec.LookPath("docker"); err != nil {
-		return Status{}, &Unavailable{Reason: "there is no docker command", Remedy: getClient, startable: defaultHost() && !reachable(ctx, "unix://"+socket)}
+		if reachable(ctx, socket) {
+			return Status{}, &Unavailable{Reason: "an engine listens at " + socket + ", but there is no docker command", Remedy: getClient}
+		}
+		return Status{}, &Unavailable{Reason: "there is no docker command", Remedy: getEngine, startable: defaultHost()}
 	}
 	host, err := endpoint(ctx)
 	if err != nil {
@@ -126,8 +129,8 @@ func defaultHost() bool {
 	return os.Getenv("DOCKER_HOST") == "" && (os.Getenv("DOCKER_CONTEXT") == "" || os.Getenv("DOCKER_CONTEXT") == "default")
 }
 
-func reachable(ctx context.Context, host string) bool {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", strings.TrimPrefix(host, "unix://"))
+func reachable(ctx context.Context, path string) bool {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
 		return false
 	}

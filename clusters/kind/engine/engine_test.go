@@ -111,7 +111,7 @@ func TestCheckTellsWhatIsWrong(t *testing.T) {
 		prepare func(t *testing.T, dir string)
 		want    []string
 	}{
-		{"no client", func(*testing.T, string) {}, []string{"no docker command", "make engine"}},
+		{"no client", func(*testing.T, string) {}, []string{"no docker command", "docs.docker.com/engine/install"}},
 		{"nobody listens", func(t *testing.T, dir string) { client(t, dir, "unix://"+dir+"/none.sock") }, []string{"no Docker engine listens at unix://", "DOCKER_HOST"}},
 		{"elsewhere", func(t *testing.T, dir string) { client(t, dir, "tcp://10.0.0.1:2375") }, []string{"tcp://10.0.0.1:2375 does not answer", "the engine says so"}},
 		{"listens and does not answer", func(t *testing.T, dir string) {

@@ -39,7 +39,7 @@ func install(ctx context.Context, progress io.Writer) error {
 		}
 	}
 	if missing := missingPrograms(); len(missing) > 0 {
-		return fmt.Errorf("Debian's packages are installed, but still missing: %s; is PATH=%s complete?", strings.Join(missing, ", "), os.Getenv("PATH"))
+		return fmt.Errorf("still missing with Debian's packages installed: %s; is PATH=%s complete?", strings.Join(missing, ", "), os.Getenv("PATH"))
 	}
 	return nil
 }

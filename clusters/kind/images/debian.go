@@ -48,7 +48,7 @@ func debianPostgres(ctx context.Context, images store, options Options) (Image, 
 		}
 	}
 	if _, err := os.Stat(keyring); err != nil {
-		return Image{}, fmt.Errorf("Debian's keys are not here: %w; get them with: apt-get install debian-archive-keyring", err)
+		return Image{}, fmt.Errorf("no keys for Debian's packages: %w; get them with: apt-get install debian-archive-keyring", err)
 	}
 	dir, err := os.MkdirTemp(string(images), "debian-")
 	if err != nil {
@@ -121,7 +121,7 @@ func download(ctx context.Context, dir string, options Options) (debs []string, 
 	}
 	chosen, version := choose(string(plan))
 	if version == "" {
-		return nil, "", fmt.Errorf("Debian %s has no postgresql-%s", suite, postgresMajor)
+		return nil, "", fmt.Errorf("no postgresql-%s in Debian %s; is the mirror complete?", postgresMajor, suite)
 	}
 	options.say("downloading %d packages of Debian (40 MB)", len(chosen))
 	if _, err := apt(append([]string{"download", "-qq"}, chosen...)...); err != nil {

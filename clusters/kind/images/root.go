@@ -195,12 +195,12 @@ func linked(programs []string, files map[string]bool, needs map[string][]string)
 		}
 		checked[file] = true
 		if !files[file] {
-			return fmt.Errorf("Debian's packages have changed: %s is missing, or in a package that the image leaves out", file)
+			return fmt.Errorf("%s is missing: Debian's packages have changed, or it is in one that the image leaves out", file)
 		}
 		for _, library := range needs[file] {
 			found := byName[library]
 			if len(found) == 0 {
-				return fmt.Errorf("Debian's packages have changed: %s needs %s, which no package of the image has", file, library)
+				return fmt.Errorf("%s needs %s, which no package of the image has: Debian's packages have changed", file, library)
 			}
 			queue = append(queue, found...)
 		}
