@@ -355,3 +355,45 @@ func TestWithoutAGraceADeletionDoesNotWait(t *testing.T) {
 	_, err = w.workloads.Get(t.Context(), made.Name)
 	is(t, err, dispatcher.ErrNotFound)
 }
+
+// The simulated API server moves the stamp, too. What the adapter makes of it is not the same: once the kubelet has confirmed a
+// deletion, nothing but the exit code tells a container that it ended from one that ended by itself before it.
+func TestTheKubeletsLastWordMovesTheDeletionTime(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		code        int32
+		before, now dispatcher.Failure
+	}{
+		{"a signal's exit code", exitTerm, dispatcher.FailureEvicted, dispatcher.FailureEvicted},
+		{"a code of its own", 3, dispatcher.FailureEvicted, dispatcher.FailureError},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, client := newWorld(t)
+			o := task("a")
+			o.Grace, o.Held = time.Hour, true
+			_, err := w.workloads.Create(t.Context(), o)
+			is(t, err, nil)
+			var made dispatcher.Workload
+			if !w.Until(func() bool {
+				made, err = w.workloads.Get(t.Context(), o.Name)
+				return err == nil && made.State == dispatcher.WorkloadRunning
+			}) {
+				t.Fatal("it does not run")
+			}
+			is(t, w.workloads.Delete(t.Context(), made.Name, made.UID, false), nil)
+			pods := client.Pods(w.workloads.options.Namespace)
+			p, err := pods.Get(t.Context(), made.Name, metav1.GetOptions{})
+			is(t, err, nil)
+			w.kubelet.end(t.Context(), p, "", c.code, time.Now())
+			before, err := w.workloads.Get(t.Context(), made.Name)
+			is(t, err, nil)
+			time.Sleep(2 * time.Second) // stamps are whole seconds, and real kubelets take about as long
+			w.kubelet.confirm(t.Context(), p)
+			now, err := w.workloads.Get(t.Context(), made.Name)
+			is(t, err, nil)
+			if before.Failure != c.before || now.Failure != c.now || !now.DeletedAt.After(before.DeletedAt) {
+				t.Errorf("failure %s, then %s; deleted at %s, then %s", before.Failure, now.Failure, before.DeletedAt, now.DeletedAt)
+			}
+		})
+	}
+}

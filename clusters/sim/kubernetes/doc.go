@@ -42,11 +42,12 @@
 // deletion does not. A container that answers SIGTERM with exit 0 makes its pod Succeeded. The port knows one word for
 // all of these, Failed(Evicted): the model shows it for every pod that was stopped by a
 // deletion before its container had ended, whatever the exit code, as an adapter does that looks at deletionTimestamp first.
+// The real adapter can do so only until the kubelet has confirmed the deletion: see ARCHITECTURE.md, "Where the model differs".
 //
 // # What is left out
 //
 // Several containers, volumes, probes, priorities and preemption, pod disruption budgets, resources other than pods per node, zones
-// (the cluster is one), the garbage collection of ended pods above a threshold (12,500 by default), OutOfpods (the kubelet's own
+// (the cluster is one), the authorizer, quotas that nobody has counted yet, the garbage collection of ended pods above a threshold (12,500 by default), OutOfpods (the kubelet's own
 // admission when a force-deleted pod still runs), back-off of the scheduler's queue, scale-down, image pull
 // failures, and latency inside the controllers beyond their periods.
 package kubernetes

@@ -147,7 +147,7 @@ func (s *Server) reported(c *Container) {
 	}
 	s.setState(p, outcome{c.state, c.failure, c.code})
 	if c.stage == ended && p.w.Deleting && !p.immediate {
-		p.immediate = true
+		s.shorten(p)
 		if !s.leave(p) {
 			s.changed(p, Modified)
 		}

@@ -171,7 +171,7 @@ func (s *Server) delete(p *pod, force bool) {
 		if !force || p.immediate {
 			return
 		}
-		p.immediate = true
+		s.shorten(p)
 		if !s.leave(p) {
 			s.changed(p, Modified)
 		}
@@ -189,6 +189,12 @@ func (s *Server) delete(p *pod, force bool) {
 	} else {
 		s.armCollection() // podgc sets the phase of a terminating pod that was never bound
 	}
+}
+
+// shorten takes the rest of a deletion's grace away. Its stamp becomes that of now (BeforeDelete: never in the past), so that
+// nobody can tell any more when the deletion was asked for.
+func (s *Server) shorten(p *pod) {
+	p.immediate, p.w.DeletedAt = true, s.k.Time().Truncate(time.Second)
 }
 
 // leave removes the object if nothing holds it any more, and tells whether it did.

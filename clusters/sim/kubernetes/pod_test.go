@@ -137,6 +137,39 @@ func TestDeletingAgain(t *testing.T) {
 	w.wantAt(history.ContainerEnded, "a", 50*time.Second, "killed")
 }
 
+// staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go, BeforeDelete: a shorter grace never puts the stamp into the past, so
+// what held the object sees the deletion as if it had been asked for just then.
+func TestAShorterGraceMovesTheDeletionTime(t *testing.T) {
+	asked := func(w *world, after time.Duration) time.Time {
+		w.until(20*time.Second + after)
+		return w.get("a").DeletedAt
+	}
+	t.Run("by force", func(t *testing.T) {
+		w := newWorld(t, pool("od", clusters.OnDemand, 1, 10))
+		w.create("a", held)
+		w.until(20 * time.Second)
+		w.delete("a", false)
+		first := asked(w, 9500*time.Millisecond)
+		w.delete("a", true)
+		w.delete("a", true) // there is no grace left to shorten
+		if got := asked(w, 10*time.Second).Sub(first); got != 9*time.Second {
+			t.Errorf("moved by %s", got)
+		}
+	})
+	t.Run("by the kubelet's last word", func(t *testing.T) {
+		w := newWorld(t, pool("od", clusters.OnDemand, 1, 10))
+		w.heed = 5 * time.Second
+		w.create("a", held)
+		w.until(20 * time.Second)
+		w.delete("a", false)
+		first := asked(w, time.Second)
+		if got := asked(w, 10*time.Second).Sub(first); got != 5*time.Second {
+			t.Errorf("moved by %s", got)
+		}
+		w.wantState("a", dispatcher.WorkloadFailed, dispatcher.FailureEvicted)
+	})
+}
+
 // kubernetes.io/docs/concepts/overview/working-with-objects/finalizers: the object stays until its finalizers are gone; and
 // registry/generic/registry/store.go, ShouldDeleteDuringUpdate: losing the last one before the kubelet's word removes nothing.
 func TestFinalizerHoldsTheObject(t *testing.T) {
