@@ -99,6 +99,8 @@ var remedies = []struct{ says, remedy string }{
 	{"no space left on device", "free some space: `docker system df` shows what takes it"},
 	{"unable to apply caps", "this machine lacks a capability that Docker asks for: `make engine` puts the shim in place"},
 	{"too many open files", "raise the limits: `sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512`"},
+	{"exec format error", "the node image is for another kind of processor: build one here: `squall node-image build`"},
+	{"failed to pull image", "no registry answers for it: build an image here: `squall node-image build`"},
 	{"port is already allocated", "try again: the port was taken between its choice and its use"},
 }
 

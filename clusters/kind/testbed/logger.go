@@ -40,8 +40,13 @@ func (s *steps) Infof(format string, args ...any) { s.Info(fmt.Sprintf(format, a
 func (s *steps) Enabled() bool                    { return true }
 
 func (l *logger) write(message string) {
-	if strings.Contains(message, "✓") { // the end of a step that was announced
-		return
+	for _, skipped := range []string{
+		"✓",                                // the end of a step that was announced
+		networkVariable, "Here be dragons", // it is set on purpose, below
+	} {
+		if strings.Contains(message, skipped) {
+			return
+		}
 	}
 	message = strings.Map(func(r rune) rune {
 		if r > 126 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -177,7 +178,7 @@ func explain(ctx context.Context, name string, err error) error {
 			if c.state == "running" {
 				continue
 			}
-			log, _ := command{args: []string{"logs", "--tail", "8", c.name}, node: c.name}.run(ctx)
+			log, _ := exec.CommandContext(ctx, "docker", "logs", "--tail", "8", c.name).CombinedOutput()
 			said += fmt.Sprintf("\n  node %s is %s: %s", c.name, c.state, tail(string(log), 8, "\n  "))
 		}
 	}
