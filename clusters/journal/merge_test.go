@@ -39,6 +39,8 @@ func succeeded(e *journal.Event) {
 	e.Write.Finished = journal.Finished{Token: 1, Workload: "u1", Result: "succeeded"}
 }
 
+func superseding(e *journal.Event) { e.Token, e.Write.Activity, e.Write.Workload = 2, "launching", "" }
+
 func launching(e *journal.Event) { e.Write.Activity, e.Write.Workload = "launching", "" }
 
 func ended(ms float64) journal.Event { return journal.Event{Kind: history.Ended, At: at(ms)} }
@@ -190,6 +192,21 @@ var merges = []struct {
 		journals: []string{worker()},
 		events:   started(journal.Event{Kind: history.ContainerStarted, At: at(5), Object: "another"}),
 		want:     "worker-a, object u1 wrote work-started at 24ms, and the container runtime never saw its container",
+	},
+	{
+		name: "it started long before the runtime started it", err: journal.ErrWitnesses,
+		journals: []string{worker()},
+		events:   started(container(history.ContainerStarted, 31_000, "")),
+		want:     "worker-a, object u1 wrote at 20ms that it had started, and the container runtime started it at 31s",
+	},
+	{
+		name: "a defect of the store accepts the result under another token: the effect is still that worker's", show: "finish effect-",
+		journals: []string{worker(finishing, finishLost)},
+		events: started(row(25, 4, "dispatcher-1", superseding),
+			row(32, 5, "worker-a", func(e *journal.Event) { succeeded(e); e.Token, e.Write.Finished.Token = 2, 2 })),
+		want: `{"op":"finish","process":"worker-a","task":"a","call":9,"effect":10,"return":13,"called":0.03,"returned":0.033,"outcome":"unknown","code":"timeout","applied":"ok","phase":"succeeded","token":1,"detail":"succeeded"}
+{"event":"effect-counted","seq":12,"at":0.032,"task":"a","process":"worker-a","token":1,"object":"u1"}
+`,
 	},
 	{
 		name: "killed on its way out", show: "container-ended",

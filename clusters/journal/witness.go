@@ -19,8 +19,9 @@ var ErrWitnesses = errors.New("the witnesses disagree")
 const Runtime = "containerd"
 
 const (
-	// slack is how far the stamps of two witnesses of one moment may be apart in the wrong order: the runtime stamps when it comes to it.
-	slack = 2 * time.Second
+	// slack is how far the stamps of two witnesses of one start may be apart in the wrong order: the runtime stamps when it comes to it,
+	// and on a crowded machine that takes its time.
+	slack = 30 * time.Second
 	// afterwards is how long after its end something may still be stamped by a dead process: not at all, but for what a clock may be
 	// set without it being called a step.
 	afterwards = stepped
