@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/squall-chaos/squall/dispatcher"
 )
 
 // The migrations, applied in the order of their names; a published one is never changed. They are run by the few lines
@@ -25,9 +27,17 @@ var ErrSchema = errors.New("schema of the database")
 const migrating = 0x73_71_75_61_6c_6c // "squall"
 
 // Migrate creates the tables in the first schema of the search path, or brings them up to date. All or nothing is done; done
-// again it changes nothing. A database that is ahead of this program is left alone: ErrSchema.
-func Migrate(ctx context.Context, url string) error {
-	conn, err := pgx.Connect(ctx, url)
+// again it changes nothing. A database that is ahead of this program is left alone: ErrSchema. adjust sees the configuration of the
+// connection before it is used.
+func Migrate(ctx context.Context, url string, adjust ...func(*pgx.ConnConfig)) error {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return fmt.Errorf("read the database URL: %w: %w", dispatcher.ErrRejected, err)
+	}
+	for _, change := range adjust {
+		change(config)
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", beforeCommit(err))
 	}

@@ -1,0 +1,119 @@
+package kind
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/faults/proxy"
+)
+
+var _ clusters.CallFaults = (*World)(nil)
+
+// rule is a rule that the proxy has.
+type rule struct {
+	clusters.Rule
+	id string
+}
+
+// openProxy connects to the control of the fault proxy, and listens for what it hits.
+func (w *World) openProxy(ctx context.Context) error {
+	w.proxy = &proxy.Client{
+		URL: "http://faultproxy", Token: w.secrets.control,
+		HTTP: &http.Client{Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return w.bed.Dial(ctx, w.addresses.control) },
+		}},
+	}
+	if _, err := w.proxy.Rules(ctx); err != nil {
+		return fmt.Errorf("reach the fault proxy: %w", err)
+	}
+	w.goAside(w.followHits)
+	return nil
+}
+
+// followHits tells the loop of every call that a rule has struck. A caller that is to crash is killed right here, since its reply
+// is held back until it is dead.
+func (w *World) followHits() {
+	after := 0
+	for w.ctx.Err() == nil {
+		hits, next, err := w.proxy.Hits(w.ctx, after)
+		if err != nil {
+			if w.ctx.Err() == nil {
+				w.fail(fmt.Errorf("follow the fault proxy: %w", err))
+			}
+			return
+		}
+		after = next
+		for _, h := range hits {
+			w.post(func() { w.hit(h) })
+		}
+	}
+}
+
+func (w *World) hit(h proxy.Hit) {
+	r, armed := w.rules[h.Rule]
+	if !armed {
+		return
+	}
+	w.log.Info("hit", "process", h.Process, "verb", h.Verb, "task", h.Task, "action", string(r.Action))
+	if r.Action == clusters.CrashCaller {
+		w.crashCaller(h)
+	}
+	if r.Hit != nil {
+		r.Hit()
+	}
+}
+
+// Intercept has the proxy apply the rule.
+func (w *World) Intercept(r clusters.Rule) (remove func()) {
+	armed := &rule{Rule: r}
+	if r.Action == clusters.Late {
+		w.lateness = max(w.lateness, r.Delay.Max())
+	}
+	w.do("arm "+string(r.Action), func(ctx context.Context) (err error) {
+		armed.id, err = w.proxy.Arm(ctx, w.wire(r))
+		w.rules[armed.id] = armed
+		return err
+	})
+	return func() {
+		if _, there := w.rules[armed.id]; !there {
+			return
+		}
+		delete(w.rules, armed.id)
+		w.do("disarm "+string(r.Action), func(ctx context.Context) error { return w.proxy.Disarm(ctx, armed.id) })
+	}
+}
+
+// wire is the rule as the proxy takes it. A rule about calls from one node has no proxy of its own: JoinNode and CutNode do that
+// by the node's packet filter.
+func (w *World) wire(r clusters.Rule) proxy.Rule {
+	verb := ""
+	if r.Verb != 0 {
+		verb = r.Verb.String()
+	}
+	code := ""
+	if r.Code != history.NoCode {
+		code = r.Code.String()
+	}
+	return proxy.Rule{
+		Port: r.Port, Process: r.Process, Verb: verb, Task: r.Task, Nth: r.Nth, Share: r.Share, Seed: w.config.Seed,
+		Action: r.Action, Delay: proxy.Delay(r.Delay), Code: code,
+	}
+}
+
+// crashCaller kills the process whose call took effect.
+func (w *World) crashCaller(h proxy.Hit) {
+	if task, ok := strings.CutPrefix(h.Process, "worker-"); ok {
+		w.KillContainer(task)
+		return
+	}
+	w.Crash(h.Process)
+}
+
+// unreachable is how long the world waits for what it has started itself.
+const unreachable = 3 * time.Minute

@@ -1,0 +1,76 @@
+package kind
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/journal"
+	"github.com/squall-chaos/squall/clusters/journal/rowlog"
+	"github.com/squall-chaos/squall/clusters/kind/testbed"
+)
+
+var errNoRecord = errors.New("the record is incomplete")
+
+// Collect gathers what processes, the database and the container runtimes wrote down, and makes the history of it. Journals are
+// read from the nodes' disks, also from nodes that are off or cut off.
+func (w *World) Collect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	defer cancel()
+	w.drain()
+	calls, events, err := w.testimonies(ctx)
+	rows, problem := rowlog.ReadAll(ctx, w.database)
+	err = errors.Join(err, problem)
+	events = append(append(events, rows...), w.live.events...)
+	for i := range events {
+		events[i].Node = w.machines.alias(events[i].Node)
+	}
+	h, problem := journal.Merge(w.start, w.meta(), calls, events)
+	w.final = h
+	if err = errors.Join(err, problem); err != nil {
+		return fmt.Errorf("collect the record of namespace %s: %w", w.namespace, err)
+	}
+	return nil
+}
+
+func (w *World) meta() history.Meta {
+	return history.Meta{
+		World: "kind", Dispatcher: w.config.System.Name, Seed: w.config.Seed,
+		Limits: clusters.LimitsOf(w.config.Settings, w.lateness),
+	}
+}
+
+// testimonies reads the journals of replicas, workers and clients.
+func (w *World) testimonies(ctx context.Context) (calls []journal.Call, events []journal.Event, err error) {
+	take := func(who string, text []byte) {
+		c, e, problem := journal.Read(bytes.NewReader(text))
+		if problem != nil {
+			err = errors.Join(err, fmt.Errorf("%w: journal %s: %w", errNoRecord, who, problem))
+		}
+		calls, events = append(calls, c...), append(events, e...)
+	}
+	for _, c := range w.clients {
+		take(c.name, c.pages.copy())
+	}
+	nodes := []*testbed.Node{w.bed.ControlPlane()}
+	for _, m := range w.machines {
+		nodes = append(nodes, m.node)
+	}
+	for _, n := range nodes {
+		files, problem := n.Read(ctx, w.recordDir())
+		if problem != nil {
+			err = errors.Join(err, fmt.Errorf("%w: %w", errNoRecord, problem))
+		}
+		for name, text := range files {
+			if strings.HasSuffix(name, ".jsonl") {
+				take(n.Name()+"/"+name, text)
+			}
+		}
+	}
+	return calls, events, err
+}

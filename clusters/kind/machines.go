@@ -1,0 +1,242 @@
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/journal"
+	"github.com/squall-chaos/squall/clusters/kind/testbed"
+)
+
+// machines are the nodes of the cluster under the names that the scenario gives them.
+type machines []*machine
+
+type machine struct {
+	node *testbed.Node
+	name string // by the scenario; by the cluster for those that it does not mention
+
+	off, removed     bool
+	cutAPI, cutStore bool
+	cordoned         bool
+	back             chan struct{} // closed when a return has ended; nil: none is under way
+}
+
+// assign gives the cluster's nodes the scenario's names, by capacity type and in order.
+func assign(bed *testbed.Cluster, groups []clusters.NodeGroup) (machines, error) {
+	free := map[clusters.CapacityType][]*testbed.Node{}
+	for _, n := range bed.Nodes() {
+		free[n.CapacityType()] = append(free[n.CapacityType()], n)
+	}
+	var all machines
+	for _, g := range groups {
+		if have := len(free[g.CapacityType]); have < g.Count {
+			return nil, fmt.Errorf("node group %s has %d %s nodes, and cluster %s has %d left for it", g.Name, g.Count, g.CapacityType, bed.Name(), have)
+		}
+		for i := range g.Count {
+			all = append(all, &machine{node: free[g.CapacityType][i], name: fmt.Sprintf("%s-%d", g.Name, i+1)})
+		}
+		free[g.CapacityType] = free[g.CapacityType][g.Count:]
+	}
+	for _, n := range bed.Nodes() { // pods may land there, too
+		if slices.Contains(free[n.CapacityType()], n) {
+			all = append(all, &machine{node: n, name: n.Name()})
+		}
+	}
+	return all, nil
+}
+
+func (ms machines) introduce(l *live) {
+	for _, m := range ms {
+		l.add(journal.Event{At: time.Now(), Kind: history.NodeAdded, Node: m.name})
+		l.add(journal.Event{At: time.Now(), Kind: history.NodeReady, Node: m.name})
+	}
+}
+
+// named finds a machine by the scenario's name for it.
+func (ms machines) named(name string) *machine {
+	for _, m := range ms {
+		if m.name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// of finds a machine by the cluster's name for it.
+func (ms machines) of(node string) *machine {
+	for _, m := range ms {
+		if m.node.Name() == node {
+			return m
+		}
+	}
+	return nil
+}
+
+// alias is the scenario's name of a node of the cluster.
+func (ms machines) alias(node string) string {
+	if m := ms.of(node); m != nil {
+		return m.name
+	}
+	return node
+}
+
+var _ clusters.NodeFaults = (*World)(nil)
+
+// onNode acts on a machine; one that does not exist is a failure of the run.
+func (w *World) onNode(what, node string, action func(ctx context.Context, m *machine) error) {
+	w.do(what+" "+node, func(ctx context.Context) error {
+		m := w.machines.named(node)
+		if m == nil {
+			return fmt.Errorf("there is no node %s; there are %s", node, strings.Join(w.machines.names(), ", "))
+		}
+		return action(ctx, m)
+	})
+}
+
+func (ms machines) names() []string {
+	var names []string
+	for _, m := range ms {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// KillNode switches the machine off: docker kill ends every process in it at once.
+func (w *World) KillNode(node string) {
+	w.onNode("kill node", node, w.switchOff)
+}
+
+func (w *World) switchOff(ctx context.Context, m *machine) error {
+	if m.off {
+		return nil
+	}
+	m.off = true
+	if err := m.node.Kill(ctx); err != nil {
+		return err
+	}
+	w.diedOn(m)
+	return nil
+}
+
+// diedOn records the end of what ran on a machine that was switched off: nobody is left there to tell. The stamp is from after
+// the kill, so no container is said to have ended before it did.
+func (w *World) diedOn(m *machine) {
+	for _, c := range slices.Clone(w.live.containers) {
+		if c.node == m.name {
+			w.live.ended(c.object, journal.Event{
+				At: time.Now(), Kind: history.ContainerEnded, Process: journal.Runtime,
+				Task: c.task, Node: c.node, Object: c.object, Token: c.token, Detail: "killed",
+			})
+		}
+	}
+}
+
+// ReturnNode switches the machine on again. That takes a while, which nobody has to wait for.
+func (w *World) ReturnNode(node string) {
+	m := w.machines.named(node)
+	if m == nil || !m.off || m.back != nil {
+		return
+	}
+	m.back = make(chan struct{})
+	w.goAside(func() {
+		defer close(m.back)
+		ctx, cancel := context.WithTimeout(w.ctx, 2*time.Minute)
+		defer cancel()
+		err := m.node.Start(ctx)
+		w.post(func() {
+			if m.back = nil; err == nil {
+				m.off = false
+			} else if w.ctx.Err() == nil {
+				w.fail(fmt.Errorf("return node %s: %w", node, err))
+			}
+		})
+	})
+}
+
+// RemoveNode takes the machine and its Node object away.
+func (w *World) RemoveNode(node string) {
+	w.onNode("remove node", node, func(ctx context.Context, m *machine) error {
+		if err := w.switchOff(ctx, m); err != nil {
+			return err
+		}
+		m.removed = true
+		return w.deleteNode(ctx, m)
+	})
+}
+
+// CutNode severs the kubelet from the API server, or the workers from the database. Containers run on.
+func (w *World) CutNode(node string, port clusters.Port) {
+	w.onNode("cut node from "+string(port), node, func(ctx context.Context, m *machine) error {
+		if port == clusters.Store {
+			m.cutStore = true
+			return m.node.CutPods(ctx, storePort)
+		}
+		m.cutAPI = true
+		return m.node.CutAPI(ctx)
+	})
+}
+
+// JoinNode undoes CutNode.
+func (w *World) JoinNode(node string, port clusters.Port) {
+	w.onNode("join node to "+string(port), node, func(ctx context.Context, m *machine) error { return m.join(ctx, port) })
+}
+
+func (m *machine) join(ctx context.Context, port clusters.Port) error {
+	if m.off {
+		return nil // a machine that starts again has no rules
+	}
+	if port == clusters.Store {
+		m.cutStore = false
+		return m.node.JoinPods(ctx, storePort)
+	}
+	m.cutAPI = false
+	return m.node.JoinAPI(ctx)
+}
+
+// ReclaimNode does what clouds and their node termination handlers do: at the notice the node is cordoned and its pods are evicted;
+// after it, machine and Node object are gone.
+func (w *World) ReclaimNode(node string, notice time.Duration) {
+	w.onNode("reclaim node", node, func(ctx context.Context, m *machine) error {
+		if err := w.cordon(ctx, m, true); err != nil {
+			return err
+		}
+		return w.evictAll(ctx, m)
+	})
+	w.at(w.now()+notice, func() { w.RemoveNode(node) })
+}
+
+// mend undoes what faults did to the cluster, which other runs are to find whole.
+func (w *World) mend(ctx context.Context) error {
+	var problems []error
+	note := func(what string, m *machine, err error) {
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s node %s: %w", what, m.node.Name(), err))
+		}
+	}
+	for _, m := range w.machines {
+		if back := m.back; back != nil {
+			<-back // its context has ended
+		}
+		if m.off {
+			note("return", m, m.node.Start(ctx))
+			m.off = false
+		}
+		if m.cutAPI {
+			note("join", m, m.join(ctx, clusters.API))
+		}
+		if m.cutStore {
+			note("join", m, m.join(ctx, clusters.Store))
+		}
+		if m.cordoned {
+			note("uncordon", m, w.cordon(ctx, m, false))
+		}
+	}
+	problems = append(problems, w.resumeSchedulers(ctx))
+	return errors.Join(problems...)
+}

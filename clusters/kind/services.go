@@ -1,0 +1,235 @@
+package kind
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// The ports of the services of a run.
+const (
+	storePort   = 5432
+	apiPort     = 6443
+	controlPort = 9443
+)
+
+// postgresUser is the user that the images of Postgres have for it.
+const postgresUser = 999
+
+// addresses are host:port as seen within the cluster: by number, so that no run depends on DNS.
+type addresses struct {
+	store      string // Postgres itself
+	proxyStore string
+	proxyAPI   string
+	control    string
+}
+
+func at(ip string, port int) string { return net.JoinHostPort(ip, strconv.Itoa(port)) }
+
+// makeServices starts the database and the fault proxy in front of it and of the API server.
+func (w *World) makeServices(ctx context.Context) error {
+	store, err := w.makeService(ctx, "postgres", storePort)
+	if err != nil {
+		return err
+	}
+	front, err := w.makeService(ctx, "faultproxy", storePort, apiPort, controlPort)
+	if err != nil {
+		return err
+	}
+	w.addresses = addresses{at(store, storePort), at(front, storePort), at(front, apiPort), at(front, controlPort)}
+	if w.secrets, err = newSecrets([]net.IP{net.ParseIP(front)}); err != nil {
+		return err
+	}
+	for name, data := range map[string]map[string]string{
+		"postgres":   {"password": w.secrets.password},
+		"database":   {"url": w.databaseURL(w.addresses.proxyStore)},
+		"faultproxy": {"tls.crt": string(w.secrets.certificate), "tls.key": string(w.secrets.key), "token": w.secrets.control},
+		"kubeconfig": {"kubeconfig": w.kubeconfig()},
+	} {
+		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: w.labels("")}, StringData: data}
+		if _, err := w.api.CoreV1().Secrets(w.namespace).Create(ctx, s, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	for _, p := range []*corev1.Pod{w.postgresPod(), w.proxyPod()} {
+		if _, err := w.api.CoreV1().Pods(w.namespace).Create(ctx, p, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) makeService(ctx context.Context, component string, ports ...int) (address string, err error) {
+	s := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: component, Labels: w.labels(component)},
+		Spec:       corev1.ServiceSpec{Selector: w.labels(component)},
+	}
+	for _, p := range ports {
+		s.Spec.Ports = append(s.Spec.Ports, corev1.ServicePort{Name: "p" + strconv.Itoa(p), Port: int32(p), TargetPort: intstr.FromInt32(int32(p))})
+	}
+	made, err := w.api.CoreV1().Services(w.namespace).Create(ctx, s, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return made.Spec.ClusterIP, nil
+}
+
+// databaseURL has the password in it: it goes into Secrets and connections, never into a message.
+func (w *World) databaseURL(address string) string {
+	return fmt.Sprintf("postgres://squall:%s@%s/squall?sslmode=disable", w.secrets.password, address)
+}
+
+// kubeconfig leads replicas through the proxy, with the token of their own service account.
+func (w *World) kubeconfig() string {
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: squall, cluster: {server: "https://%s", certificate-authority: /etc/squall/proxy/tls.crt}}]
+users: [{name: replica, user: {tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token}}]
+contexts: [{name: squall, context: {cluster: squall, user: replica}}]
+current-context: squall
+`, w.addresses.proxyAPI)
+}
+
+// onControlPlane places a pod where no node fault strikes.
+func onControlPlane(s *corev1.PodSpec) {
+	const role = "node-role.kubernetes.io/control-plane"
+	s.NodeSelector = map[string]string{role: ""}
+	s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: role, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+}
+
+// pod is one of the run's own, within the Pod Security Standard "restricted".
+func (w *World) pod(component string, user int64, c corev1.Container) *corev1.Pod {
+	c.Name = component
+	c.ImagePullPolicy = corev1.PullIfNotPresent
+	c.SecurityContext = &corev1.SecurityContext{
+		AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+	c.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")}
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: component, Labels: w.labels(component)},
+		Spec: corev1.PodSpec{
+			Containers: []corev1.Container{c}, EnableServiceLinks: new(false), TerminationGracePeriodSeconds: new(int64(1)),
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: new(true), RunAsUser: &user, RunAsGroup: &user,
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+		},
+	}
+	onControlPlane(&p.Spec)
+	return p
+}
+
+func secretVolume(name string) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name}}}
+}
+
+func claimVolume(claim string) corev1.Volume {
+	return corev1.Volume{Name: claim, VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+	}}
+}
+
+// postgresPod keeps its data on a volume and waits for the disk, so that to kill it is a real fault.
+func (w *World) postgresPod() *corev1.Pod {
+	p := w.pod("postgres", postgresUser, corev1.Container{
+		Image: w.options.Postgres.Ref,
+		Env: []corev1.EnvVar{
+			{Name: "POSTGRES_USER", Value: "squall"}, {Name: "POSTGRES_DB", Value: "squall"}, {Name: "PGDATA", Value: "/data/pgdata"},
+			{Name: "POSTGRES_PASSWORD", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: "postgres"}, Key: "password",
+			}}},
+		},
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: claimData, MountPath: "/data"}, {Name: "run", MountPath: "/var/run/postgresql"}, {Name: "tmp", MountPath: "/tmp"},
+		},
+		ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{
+			TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(storePort)},
+		}},
+	})
+	p.Spec.AutomountServiceAccountToken = new(false)
+	p.Spec.Volumes = []corev1.Volume{
+		claimVolume(claimData),
+		{Name: "run", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+	}
+	return p
+}
+
+// programsUser is the user of the image of the programs.
+const programsUser = 65532
+
+func (w *World) proxyPod() *corev1.Pod {
+	const config = "/etc/squall"
+	p := w.pod("faultproxy", programsUser, corev1.Container{
+		Image: w.options.Programs.Ref,
+		Command: []string{
+			"/faultproxy",
+			"--api-listen", ":" + strconv.Itoa(apiPort), "--api-upstream", "https://kubernetes.default.svc",
+			"--api-ca", "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt",
+			"--tls-cert", config + "/tls.crt", "--tls-key", config + "/tls.key",
+			"--store-listen", ":" + strconv.Itoa(storePort), "--store-upstream", w.addresses.store,
+			"--control-listen", ":" + strconv.Itoa(controlPort), "--control-token-file", config + "/token",
+		},
+		VolumeMounts: []corev1.VolumeMount{{Name: "faultproxy", MountPath: config, ReadOnly: true}},
+		ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{
+			HTTPGet: &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromInt32(controlPort)},
+		}},
+	})
+	p.Spec.Volumes = []corev1.Volume{secretVolume("faultproxy")}
+	return p
+}
+
+// awaitServices returns when both answer.
+func (w *World) awaitServices(ctx context.Context) error {
+	for _, name := range []string{"postgres", "faultproxy"} {
+		if err := w.awaitPod(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitPod returns when the pod is ready, and says what it waited for when it never is.
+func (w *World) awaitPod(ctx context.Context, name string) error {
+	var last *corev1.Pod
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, unreachable, true, func(ctx context.Context) (bool, error) {
+		p, err := w.api.CoreV1().Pods(w.namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		if last = p; p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
+			return false, fmt.Errorf("it ended: %s", endOf(p))
+		}
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for pod %s, %s: %w", name, waitingFor(last), err)
+	}
+	return nil
+}
+
+func waitingFor(p *corev1.Pod) string {
+	if p == nil {
+		return "which was never seen"
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if s := c.State.Waiting; s != nil {
+			return fmt.Sprintf("which is %s: %s", s.Reason, s.Message)
+		}
+	}
+	return "which is " + string(p.Status.Phase)
+}
