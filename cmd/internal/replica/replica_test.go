@@ -57,12 +57,13 @@ func start(t *testing.T, url string, api *apiServer, more ...string) *program {
 	t.Helper()
 	settings, _ := dispatcher.Profile("b0")
 	settings.Tick, settings.RetryPeriod = time.Second, 200*time.Millisecond
+	settings.RecoverInterval, settings.PodGrace, settings.TerminationTimeout = time.Second, time.Second, time.Second
 	value, err := environment.EncodeSettings(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &program{Cmd: exec.Command(os.Args[0]), api: api, record: t.TempDir(), log: &text{}}
-	p.Env = []string{asReplica + "=1", environment.DatabaseURL + "=" + url, environment.Kubeconfig + "=" + api.kubeconfig(t),
+	p.Env = []string{asReplica + "=dispatcher", environment.DatabaseURL + "=" + url, environment.Kubeconfig + "=" + api.kubeconfig(t),
 		environment.Process + "=dispatcher-1", environment.Namespace + "=batch", environment.Settings + "=" + value,
 		environment.Image + "=programs:v1", environment.DatabaseSecret + "=database", environment.Record + "=" + p.record,
 		environment.Listen + "=127.0.0.1:0", environment.RecordClaim + "=journals", environment.Startup + "=1s-2s"}

@@ -17,17 +17,24 @@ import (
 	"github.com/squall-chaos/squall/dispatcher/postgres/throwaway"
 )
 
-// As a child of a test this program is a dispatcher.
+// As a child of a test this program is what the variable says.
 const asReplica = "SQUALL_TEST_REPLICA"
+
+var loops = map[string]Loop{
+	"dispatcher": func(ctx context.Context, id dispatcher.InstanceID, s dispatcher.Settings, p dispatcher.Ports, _ dispatcher.System) error {
+		return dispatcher.RunDispatcher(ctx, id, s, p)
+	},
+	"reconciler": func(ctx context.Context, id dispatcher.InstanceID, s dispatcher.Settings, p dispatcher.Ports, _ dispatcher.System) error {
+		return dispatcher.RunReconciler(ctx, id, s, p, nil)
+	},
+}
 
 // server is that of DATABASE_URL, whose user must be allowed to create schemas, or one of our own; empty: there is none.
 var server string
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asReplica) != "" {
-		os.Exit(Main("dispatcher", func(ctx context.Context, id dispatcher.InstanceID, s dispatcher.Settings, p dispatcher.Ports, _ dispatcher.System) error {
-			return dispatcher.RunDispatcher(ctx, id, s, p)
-		}, os.Args[1:], os.LookupEnv, os.Stderr))
+	if role := os.Getenv(asReplica); role != "" {
+		os.Exit(Main(role, loops[role], os.Args[1:], os.LookupEnv, os.Stderr))
 	}
 	status, err := withServer(m.Run)
 	if err != nil {
