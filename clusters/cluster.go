@@ -63,7 +63,8 @@ const (
 	Store Port = "store"
 )
 
-// Cluster is a world with one run in it. Methods are called from one goroutine.
+// Cluster is a world with one run in it. Methods are called from one goroutine, and what it calls back while it runs (what
+// At was given, a rule's Hit, Run's done) comes from the goroutine of Run. What Go starts may run beside it.
 type Cluster interface {
 	// Now is the offset from the start of the run.
 	Now() time.Duration
@@ -82,7 +83,8 @@ type Cluster interface {
 	Processes() *history.Table
 	Tasks() *history.Table
 	Nodes() *history.Table
-	// History is what was recorded so far. Valid until Close.
+	// History is what was recorded so far. Valid until Close. A Collector's is before Collect what it has seen by then: enough
+	// to aim faults by. Until then it only grows.
 	History() *history.History
 	// Close stops everything and removes what the world made.
 	Close() error
@@ -92,6 +94,14 @@ type Cluster interface {
 // history any more.
 type Recycler interface {
 	Recycle()
+}
+
+// Collector is a world whose history lies in many places, journals of processes that may be dead or cut off, and is made into
+// one when the run is over.
+type Collector interface {
+	// Collect makes the final history: History returns it from then on. It is called once, after the last Run, also when
+	// that was interrupted or failed. An error is a failure of the harness; History then has what could be had.
+	Collect(ctx context.Context) error
 }
 
 // What follows are capabilities: a fault needs one, and a world may lack it.

@@ -21,6 +21,8 @@ type Injector struct {
 	strikes  []strike // by index in the plan
 	holds    []hold   // what is broken now, in order of breaking
 	over     bool
+	// Told is called for every entry of the ledger after the plan. May be nil.
+	Told func(history.Kind, Fault)
 }
 
 // strike is what became of one fault of the plan.
@@ -75,6 +77,9 @@ func (in *Injector) observe(kind history.Kind, i int, f Fault) {
 		e.Process = in.known(in.world.Processes(), f.Target.Process)
 	}
 	in.world.Observe(e)
+	if in.Told != nil {
+		in.Told(kind, f)
+	}
 }
 
 // known is the ID of a name that the world has seen; a pattern must not become a name of the history.

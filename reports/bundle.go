@@ -27,6 +27,7 @@ const (
 	VerdictFile  = "verdict.json"
 	ReportFile   = "report.html"
 	ManifestFile = "manifest.json"
+	MadeFile     = "made.json" // only where there is something to say
 )
 
 // bundleFormat is the version of the layout; a reader takes no other.
@@ -97,6 +98,18 @@ func (b *Bundle) WriteScenario(text []byte) error {
 // WriteSettings keeps the settings, those that a command line changed included.
 func (b *Bundle) WriteSettings(s dispatcher.Settings) error {
 	return b.write(SettingsFile, func(w io.Writer) error { return yaml.NewEncoder(w).Encode(s) })
+}
+
+// WriteMade keeps what else the run is made from, if that is anything.
+func (b *Bundle) WriteMade(m Made) error {
+	if m.ordinary() {
+		return nil
+	}
+	return b.write(MadeFile, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(m)
+	})
 }
 
 // WriteHistory keeps the record. It is called before anything is judged: whatever becomes of the judgement,

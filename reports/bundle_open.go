@@ -124,13 +124,18 @@ func assemble(path string, files map[string][]byte) (*Run, error) {
 		return nil, &Problem{Code: CodeDamaged, Path: filepath.Join(path, VerdictFile), Message: "not a verdict", Err: err, Remedy: rerunRemedy}
 	}
 	v.restore(r)
+	if text := files[MadeFile]; text != nil {
+		if err := json.Unmarshal(text, &r.Made); err != nil {
+			return nil, &Problem{Code: CodeDamaged, Path: filepath.Join(path, MadeFile), Message: "not what a run was made from", Err: err, Remedy: rerunRemedy}
+		}
+	}
 	return r, nil
 }
 
 // restore gives a run back what its verdict file says.
 func (v verdictFile) restore(r *Run) {
 	r.Tolerated, r.About, r.Expected = v.Tolerated, v.About, v.Expected
-	r.Unmet, r.Interrupted = v.Unmet, v.Interrupted
+	r.Unmet, r.Interrupted, r.Live, r.Fitted = v.Unmet, v.Interrupted, v.Live, v.Fitted
 	r.Virtual, r.Wall = time.Duration(v.Virtual*float64(time.Second)), time.Duration(v.Wall*float64(time.Second))
 	r.Report = checker.Report{Violations: v.Violations, Invariants: v.Invariants, Verdict: v.Judged}
 	switch v.Verdict {

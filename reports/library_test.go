@@ -19,7 +19,7 @@ func simulated(t *testing.T, s *scenarios.Scenario, name string) *Run {
 		t.Fatalf("no dispatcher %s", name)
 	}
 	r := scenarios.Run(context.Background(), s, scenarios.Options{System: system, Seed: 1, Version: "test",
-		World: func(c clusters.Config) (clusters.Cluster, error) { return sim.New(c) }})
+		World: func(_ context.Context, c clusters.Config) (clusters.Cluster, error) { return sim.New(c) }})
 	text, _ := scenarios.LibraryFile(s.Name)
 	return &Run{History: r.History, Report: r.Report, Judged: r.Verdict, Tolerated: s.Expect.Tolerate, Settings: r.Settings,
 		Virtual: r.Virtual, Err: r.Err, Scenario: text, About: s.Summary}

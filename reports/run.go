@@ -11,6 +11,7 @@ import (
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/faults"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
@@ -84,8 +85,22 @@ type Run struct {
 	Interrupted bool
 	RecordedBy  string // the version of Squall that wrote the bundle; empty: the run is not from one
 	Bundle      string // where the bundle lies; empty: none was written
-	Control     *Run   // the same scenario and seed under a dispatcher that passes; may be nil
+	// Live: in its world time is real, and no seed makes the run again.
+	Live bool
+	Made Made
+	// Fitted lists what of the scenario was changed to fit the world.
+	Fitted  []string
+	Control *Run // the same scenario and seed under a dispatcher that passes; may be nil
 }
+
+// Made is what a run was made from besides its scenario, settings and seed.
+type Made struct {
+	Scale scenarios.Scale `json:"scale"`
+	// Plan, when set, took the place of the faults that the seed would have drawn.
+	Plan faults.Plan `json:"plan,omitempty"`
+}
+
+func (m Made) ordinary() bool { return !m.Scale.Changes() && m.Plan == nil }
 
 // Verdict is the run's verdict, a failure of the harness included. A run that was interrupted is not valid: whether what it
 // left would have come to an end was not seen.
@@ -164,8 +179,14 @@ func (r *Run) First() *checker.Violation {
 
 func (r *Run) tolerates(invariant string) bool { return slices.Contains(r.Tolerated, invariant) }
 
-// Replay is the command that makes the run again.
+// Replay is the command that makes the run again; for a live one, the command that judges it again, if there is a bundle.
 func (r *Run) Replay() string {
+	switch {
+	case r.Live && r.Bundle != "":
+		return "squall check " + shellWord(r.Bundle)
+	case r.Live:
+		return ""
+	}
 	if r.Bundle != "" {
 		return "squall replay " + shellWord(r.Bundle)
 	}
@@ -176,6 +197,12 @@ func (r *Run) Replay() string {
 // settings that are not the library's.
 func (r *Run) Rerun() string {
 	m := r.record().Meta
+	if r.Live && r.Bundle != "" {
+		return "squall run --world sim --faults-from " + shellWord(r.Bundle)
+	}
+	if !r.Made.ordinary() {
+		return ""
+	}
 	text, ok := scenarios.LibraryFile(m.Scenario)
 	if !ok || (len(r.Scenario) > 0 && !bytes.Equal(text, r.Scenario)) || !r.ordinarySettings() {
 		return ""

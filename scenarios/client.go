@@ -15,7 +15,7 @@ const clientRetry = time.Second
 // submit starts the clients: one hands in the tasks, the other does the steps.
 func (r *runner) submit(s dispatcher.Settings) {
 	arrivals, steps := r.scenario.Arrivals(r.options.Seed), r.scenario.ClientSteps(r.options.Seed)
-	r.pending = len(arrivals) + len(steps)
+	r.pending.Store(int64(len(arrivals) + len(steps)))
 	r.cluster.Go("client-1", func(ctx context.Context, p dispatcher.Ports) {
 		c := client{ports: p, timeout: s.StoreTimeout, now: r.cluster.Now}
 		for _, a := range arrivals {
@@ -23,7 +23,7 @@ func (r *runner) submit(s dispatcher.Settings) {
 				_, err := p.Store.Submit(ctx, a.Spec)
 				return err
 			})
-			r.pending--
+			r.pending.Add(-1)
 		}
 	})
 	specs := map[dispatcher.TaskID]dispatcher.Spec{}
@@ -37,7 +37,7 @@ func (r *runner) submit(s dispatcher.Settings) {
 		c := client{ports: p, timeout: s.StoreTimeout, now: r.cluster.Now}
 		for _, step := range steps {
 			c.at(ctx, step.At, func(ctx context.Context) error { return step.do(ctx, p.Store, specs) })
-			r.pending--
+			r.pending.Add(-1)
 		}
 	})
 }
@@ -59,7 +59,7 @@ func (c ClientStep) do(ctx context.Context, store dispatcher.Clients, specs map[
 }
 
 // submitted tells that the clients have nothing left to do.
-func (r *runner) submitted() bool { return r.pending == 0 }
+func (r *runner) submitted() bool { return r.pending.Load() == 0 }
 
 type client struct {
 	ports   dispatcher.Ports

@@ -32,6 +32,7 @@ const (
 	CodeNesting    = "SQ202"
 	CodeProfile    = "SQ203"
 	CodeNeedlessly = "SQ204"
+	CodeScale      = "SQ205"
 )
 
 // explanation is what `squall explain` says about a code.

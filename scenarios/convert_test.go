@@ -142,14 +142,14 @@ func TestParseOverride(t *testing.T) {
 
 func TestCheckWorld(t *testing.T) {
 	s := parsed(t, calm+"faults:\n  - {at: 10s, kind: api-outage, for: 5s}\n  - {at: 10s, kind: stale-cache, lag: 5s}\n")
-	if err := s.CheckWorld("sim", faults.Capabilities{faults.Calls, faults.Platform}); err != nil {
+	if err := s.CheckWorld(Ability{World: "sim", Faults: faults.Capabilities{faults.Calls, faults.Platform}}, 1); err != nil {
 		t.Error(err)
 	}
-	err := s.CheckWorld("kind", faults.Capabilities{faults.Calls})
+	err := s.CheckWorld(Ability{World: "kind", Faults: faults.Capabilities{faults.Calls}}, 1)
 	if got := inBrief(err); len(got) != 1 || !strings.HasPrefix(got[0], "12:21 SQ305 world kind cannot do stale-cache") {
 		t.Errorf("got %v", got)
 	}
-	if err := s.CheckWorld("sim", faults.Capabilities{faults.Calls, faults.Platform}); err != nil {
+	if err := s.CheckWorld(Ability{World: "sim", Faults: faults.Capabilities{faults.Calls, faults.Platform}}, 1); err != nil {
 		t.Errorf("problems of one world are those of another: %v", err)
 	}
 }

@@ -75,6 +75,9 @@ var explanations = []explanation{
 	{CodeNeedlessly, "an excuse for nothing",
 		"unsafe_settings lets settings through that do not nest. These do, so it would only hide a later mistake.",
 		"profile: tick-300s   # without unsafe_settings"},
+	{CodeScale, "settings that do not nest once they are scaled",
+		"A world that runs in real time divides every time of a scenario by a factor, but a kubelet counts in whole seconds, a real call needs its time, and a node is given up when the cluster says so. Divided by too much, one timeout no longer lies inside the next. Take the factor that the message names.",
+		"squall run lost-create-reply --scale 6"},
 
 	{"SQ301", "unknown kind of fault",
 		"There is no such kind. `squall list faults` shows all, with what each does.",

@@ -60,6 +60,34 @@ func (os Overrides) Apply(to dispatcher.Settings) dispatcher.Settings {
 	return to
 }
 
+// OverridesTo are overrides that make any profile into the settings.
+func OverridesTo(s dispatcher.Settings) Overrides {
+	var all Overrides
+	v := reflect.ValueOf(s)
+	for _, f := range fieldsOf(v.Type()) {
+		o := Override{Name: f.name}
+		switch value := v.FieldByIndex(f.index).Interface().(type) {
+		case time.Duration:
+			o.Duration = value
+		case int:
+			o.Number = value
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// isDuration tells whether the setting is a duration.
+func isDuration(name string) bool {
+	t := reflect.TypeFor[dispatcher.Settings]()
+	for _, f := range fieldsOf(t) {
+		if f.name == name {
+			return t.FieldByIndex(f.index).Type == durationType
+		}
+	}
+	return false
+}
+
 // SettingNames lists the names of all settings.
 func SettingNames() []string { return fieldNames(fieldsOf(reflect.TypeFor[dispatcher.Settings]())) }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/squall-chaos/squall/checker"
@@ -14,8 +16,9 @@ import (
 	"github.com/squall-chaos/squall/faults"
 )
 
-// World makes a world; which ones there are is for the caller to know.
-type World func(clusters.Config) (clusters.Cluster, error)
+// World makes a world; which ones there are is for the caller to know. The context is that of the run: a world that needs
+// time to come about gives up when it ends.
+type World func(context.Context, clusters.Config) (clusters.Cluster, error)
 
 // Options is what a run needs besides its scenario.
 type Options struct {
@@ -27,6 +30,16 @@ type Options struct {
 	// Record is given the history before it is judged; evidence comes first. May be nil.
 	Record func(*history.History) error
 	Check  checker.Options
+	// Plan, when set, takes the place of the faults that the scenario and the seed would make.
+	Plan faults.Plan
+	// Tell is told, while the run is under way, what it comes to: phases, and what becomes of faults. May be nil.
+	Tell func(Note)
+}
+
+// Note is something to tell of a run that is under way.
+type Note struct {
+	At   time.Duration // since the run began
+	What string
 }
 
 // Result is one run of one scenario against one dispatcher.
@@ -96,7 +109,7 @@ type runner struct {
 	options  Options
 	cluster  clusters.Cluster
 	injector *faults.Injector
-	pending  int // what clients have yet to do
+	pending  atomic.Int64 // what clients, which may run beside the world, have yet to do
 	result   Result
 }
 
@@ -109,10 +122,16 @@ func (r *runner) run(ctx context.Context) (err error) {
 		config.Settings = change(config.Settings)
 	}
 	r.result.Settings = config.Settings
-	if r.result.Plan, err = r.scenario.Plan(r.options.Seed); err != nil {
-		return err
+	if r.result.Plan = r.options.Plan; r.result.Plan == nil {
+		if r.result.Plan, err = r.scenario.Plan(r.options.Seed); err != nil {
+			return err
+		}
 	}
-	if r.cluster, err = r.options.World(config); err != nil {
+	if r.cluster, err = r.options.World(ctx, config); err != nil {
+		if ctx.Err() != nil { // somebody stopped it before there was anything to judge
+			r.result.Interrupted = true
+			return nil
+		}
 		return err
 	}
 	r.result.world = r.cluster
@@ -121,10 +140,35 @@ func (r *runner) run(ctx context.Context) (err error) {
 		return err
 	}
 	crash := r.phases(ctx)
+	lost := r.collect(ctx)
 	if err := r.judge(config.Settings); err != nil {
-		return err
+		return errors.Join(crash, lost, err)
 	}
-	return crash
+	return errors.Join(crash, lost)
+}
+
+// collecting is how long a world may take to gather its history: longer than any single thing that it waits for.
+const collecting = 3 * time.Minute
+
+// collect gathers the history of a world that has it in many places, an interrupted run's too.
+func (r *runner) collect(ctx context.Context) error {
+	world, ok := r.cluster.(clusters.Collector)
+	if !ok {
+		return nil
+	}
+	r.tell("gathering the records")
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collecting)
+	defer cancel()
+	if err := world.Collect(ctx); err != nil {
+		return fmt.Errorf("gather the history: %w", err)
+	}
+	return nil
+}
+
+func (r *runner) tell(format string, args ...any) {
+	if r.options.Tell != nil {
+		r.options.Tell(Note{r.cluster.Now(), fmt.Sprintf(format, args...)})
+	}
 }
 
 func (r *runner) arm(config clusters.Config) error {
@@ -133,16 +177,23 @@ func (r *runner) arm(config clusters.Config) error {
 	if err != nil {
 		return err
 	}
+	if r.options.Tell != nil {
+		r.injector.Told = func(kind history.Kind, f faults.Fault) {
+			r.tell("%s: %s", strings.TrimPrefix(kind.String(), "fault-"), f)
+		}
+	}
 	r.submit(config.Settings)
 	return nil
 }
 
 // phases runs the safety phase and then the liveness phase. An error is a crash of what ran, not a verdict.
 func (r *runner) phases(ctx context.Context) error {
+	r.tell("running")
 	if err := r.cluster.Run(ctx, r.scenario.Horizon, r.over); err != nil {
 		return r.stopped(ctx, err)
 	}
 	r.injector.HealAll()
+	r.tell("healed; waiting until everything is done")
 	r.cluster.Observe(history.Event{Kind: history.Healed})
 	until := r.cluster.Now() + r.settle()
 	if err := r.cluster.Run(ctx, until, r.cluster.Quiet); err != nil {

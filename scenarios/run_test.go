@@ -14,7 +14,7 @@ import (
 	"github.com/squall-chaos/squall/scenarios"
 )
 
-func simulated(c clusters.Config) (clusters.Cluster, error) { return sim.New(c) }
+func simulated(_ context.Context, c clusters.Config) (clusters.Cluster, error) { return sim.New(c) }
 
 func named(t testing.TB, name string) *scenarios.Scenario {
 	t.Helper()
@@ -133,7 +133,7 @@ func traced(t *testing.T, s *scenarios.Scenario, seed uint64, cores int) trace {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 	var k *kernel.Kernel
 	r := scenarios.Run(context.Background(), s, scenarios.Options{System: planted.Reference(), Seed: seed,
-		World: func(c clusters.Config) (clusters.Cluster, error) {
+		World: func(_ context.Context, c clusters.Config) (clusters.Cluster, error) {
 			w, err := sim.New(c)
 			if err != nil {
 				return nil, err

@@ -50,6 +50,9 @@ type Scenario struct {
 	Expect Expect `yaml:"expect,omitempty" doc:"What must come out."`
 
 	source *source // where each field stands; nil when not parsed from a file
+	scale  Scale   // what the times were divided by
+	fitted []string
+	kept   []int // where the faults that are left stood in the file; nil: as they stand here
 }
 
 // Replicas is how many processes of each role run.

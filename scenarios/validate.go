@@ -297,22 +297,6 @@ func (s *Scenario) setting() faults.Setting {
 	return faults.Setting{Nodes: s.groups(), Tasks: s.source.tasks, Dispatchers: s.dispatchers(), Reconcilers: s.reconcilers(), Horizon: s.Horizon}
 }
 
-// CheckWorld tells, before anything starts, whether a world can do what the scenario asks for. The error is an *InputError.
-func (s *Scenario) CheckWorld(world string, can faults.Capabilities) error {
-	if s.source == nil {
-		s.source = newSource(s.Name, "")
-	}
-	src := *s.source
-	src.problems = nil
-	for i, f := range s.Faults {
-		if !can.Has(f.Kind.Need()) {
-			src.add(src.place(fmt.Sprintf("faults[%d].kind", i)), faults.CodeWorldCannot, "run it in sim",
-				"world %s cannot do %s: it has no faults of %s", world, f.Kind, f.Kind.Need())
-		}
-	}
-	return src.err()
-}
-
 // validateSettings reports settings that do not nest, unless the scenario is about just that.
 func (s *Scenario) validateSettings() {
 	if !s.oneOf("profile", CodeProfile, "profile", s.Profile, dispatcher.Profiles()) {

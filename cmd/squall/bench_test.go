@@ -44,8 +44,8 @@ func BenchmarkStandard(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	t := scenarios.Seeds(context.Background(), s, scenarios.Many{From: 1, Count: b.N, Workers: runtime.GOMAXPROCS(0), Forget: true,
-		Options: scenarios.Options{System: planted.Reference(), World: func(c clusters.Config) (clusters.Cluster, error) {
-			w, err := openSim(c)
+		Options: scenarios.Options{System: planted.Reference(), World: func(ctx context.Context, c clusters.Config) (clusters.Cluster, error) {
+			w, err := openSim(ctx, c)
 			if err != nil {
 				return nil, err
 			}

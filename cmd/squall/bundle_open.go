@@ -3,11 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"reflect"
-	"strings"
-	"time"
 
-	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
@@ -50,40 +46,31 @@ func (c *console) findBundle(name string) (string, error) {
 
 // jobOf is what a bundle's run was made from, so that it can be made again.
 func jobOf(r *reports.Run) (job, error) {
+	world, err := findWorld(r.History.Meta.World)
+	if err != nil {
+		return job{}, err
+	}
+	return jobFrom(r, world)
+}
+
+// jobFrom is what a bundle's run was made from, in that world.
+func jobFrom(r *reports.Run, world worldEntry) (job, error) {
 	m := r.History.Meta
 	s, err := scenarios.Parse(filepath.Join(r.Bundle, reports.ScenarioFile), r.Scenario)
 	if err != nil {
 		return job{}, err
 	}
-	world, err := findWorld(m.World)
-	if err != nil {
+	if s, err = s.Scaled(r.Made.Scale); err != nil {
 		return job{}, err
 	}
 	system, ok := planted.Lookup(m.Dispatcher)
 	if !ok {
 		return job{}, usage("bundle %s: this build has no dispatcher %q", r.Bundle, m.Dispatcher)
 	}
-	s.Settings = overridesTo(r.Settings)
-	if _, err := s.Config(system, m.Seed); err != nil {
+	as := *s
+	as.Settings = scenarios.OverridesTo(r.Settings)
+	if _, err := as.Config(system, m.Seed); err != nil {
 		return job{}, usage("bundle %s cannot be run: %w", r.Bundle, err)
 	}
-	return job{scenario: s, text: r.Scenario, system: system, world: world, from: m.Seed, count: 1}, nil
-}
-
-// overridesTo are overrides that make any profile into the settings.
-func overridesTo(s dispatcher.Settings) scenarios.Overrides {
-	var all scenarios.Overrides
-	v := reflect.ValueOf(s)
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-		o := scenarios.Override{Name: name}
-		switch value := v.Field(i).Interface().(type) {
-		case time.Duration:
-			o.Duration = value
-		case int:
-			o.Number = value
-		}
-		all = append(all, o)
-	}
-	return all
+	return job{scenario: &as, text: r.Scenario, system: system, world: world, from: m.Seed, count: 1, plan: r.Made.Plan}, nil
 }

@@ -17,6 +17,8 @@ func (r tried) summary(c *console, took time.Duration) {
 		{partNaive, "naive as expected in", "scenarios"},
 		{partDefect, "planted defects found:", "defects"},
 		{partSwarm, "reference valid in", "swarms"},
+		{partLive, "in kind, reference as expected in", "scenarios"},
+		{partConfirm, "in kind, planted defects confirmed:", "defects"},
 	} {
 		good, all := r.count(p.part)
 		if all == 0 {

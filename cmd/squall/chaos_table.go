@@ -82,15 +82,18 @@ func (t *trialTable) came(x trial, o outcome) string {
 		return t.ink.warn("failure of the harness")
 	case o.tally.Interrupted:
 		return "interrupted"
-	case x.part == partDefect && len(o.missed) == 0:
+	case x.hunts() && len(o.missed) == 0:
 		return fmt.Sprintf("found: %s under seed %d", strings.Join(violated(o), ", "), o.shown.Seed)
-	case x.part == partDefect:
+	case x.hunts():
 		return t.ink.bad("not found")
 	case o.tally.Verdict == checker.Invalid:
 		return "invalid: " + strings.Join(violated(o), ", ")
 	}
 	return o.tally.Verdict.String()
 }
+
+// hunts tells whether the trial is over a planted defect.
+func (x trial) hunts() bool { return x.part == partDefect || x.part == partConfirm }
 
 // violated names the invariants that were, the gravest first.
 func violated(o outcome) []string {
@@ -118,7 +121,7 @@ func (x trial) complaints(o outcome) []string {
 		lines = append(lines, "invalid seeds: "+someSeeds(o.tally.Invalid))
 	}
 	if o.bundle != "" {
-		lines = append(lines, "replay: squall replay "+shellWord(o.bundle))
+		lines = append(lines, o.again())
 	}
 	return lines
 }

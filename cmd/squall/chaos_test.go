@@ -58,7 +58,7 @@ func TestSuite(t *testing.T) {
 			t.Chdir(t.TempDir())
 			var out, err bytes.Buffer
 			f := &chaosFlags{}
-			failed := f.tryAndTell(context.Background(), &console{out: &out, err: &err, dir: ".squall"}, suiteOf(t, c.trial), must(parseOutputs(nil)))
+			failed := f.tryAndTell(context.Background(), &console{out: &out, err: &err, dir: ".squall"}, suite{trials: suiteOf(t, c.trial)}, must(parseOutputs(nil)))
 			if code := statusOf(failed); code != c.code {
 				t.Errorf("status %d, expected %d", code, c.code)
 			}
@@ -81,7 +81,7 @@ func TestLatestIsWhatTheLastLinesName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out, err bytes.Buffer
 	trials := suiteOf(t, trial{part: partNaive, job: jobFor(t, "demo", "naive", 1)}, trial{part: partNaive, job: jobFor(t, "lost-create-reply", "naive", 1)})
-	_ = (&chaosFlags{}).tryAndTell(context.Background(), &console{out: &out, err: &err, dir: ".squall"}, trials, must(parseOutputs(nil)))
+	_ = (&chaosFlags{}).tryAndTell(context.Background(), &console{out: &out, err: &err, dir: ".squall"}, suite{trials: trials}, must(parseOutputs(nil)))
 	named := regexp.MustCompile(`(?m)^replay: squall replay (.*)$`).FindStringSubmatch(out.String())
 	if len(named) != 2 {
 		t.Fatalf("no replay command in\n%s", out.String())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,47 +19,94 @@ type finding struct {
 	remedy string
 }
 
+// ward is a group of findings.
+type ward struct {
+	name  string
+	found []finding
+}
+
 func newDoctorCommand(c *console) *cobra.Command {
-	return &cobra.Command{
+	var fix bool
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what this machine can run, and say what is missing",
-		Long: "Check what this machine can run, and say what is missing and how to get it.\n" +
+		Long: "Check what this machine can run, world by world, and say what is missing and how to get it.\n" +
 			"The status is 2 only when not even the simulation can run.",
 		Example: "  squall doctor",
 		Args:    none,
-		RunE: func(*cobra.Command, []string) error {
-			code, i := exitValid, c.outInk()
-			for _, f := range diagnose(c) {
-				mark := i.good("ok     ")
-				switch {
-				case !f.ok && f.needed:
-					mark, code = i.bad("FAILED "), exitUsage
-				case !f.ok:
-					mark = i.warn("missing")
-				}
-				fmt.Fprintf(c.out, "%s  %-13s %s\n", mark, f.what, f.detail)
-				if !f.ok {
-					fmt.Fprintf(c.out, "%23s remedy: %s\n", "", f.remedy)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fix {
+				if err := c.fixAll(cmd.Context()); err != nil {
+					return err
 				}
 			}
-			return ended(code)
+			return ended(c.report(diagnose(cmd.Context(), c)))
 		},
 	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "get what is missing, as far as Squall can: a Docker engine on a bare Debian machine, as root")
+	return cmd
 }
 
-func diagnose(c *console) []finding {
-	b := thisBuild()
-	found := []finding{
-		{what: "squall", ok: true, detail: fmt.Sprintf("%s, %s, %s, %s", b.Version, b.Go, b.Platform, count(runtime.GOMAXPROCS(0), "processor", "processors"))},
-		checkDirectory(c.dir),
+// report prints what was found, and returns the exit status.
+func (c *console) report(wards []ward) int {
+	code, i := exitValid, c.outInk()
+	for n, w := range wards {
+		if n > 0 {
+			fmt.Fprintln(c.out)
+		}
+		fmt.Fprintln(c.out, i.bold(w.name))
+		for _, f := range w.found {
+			mark := i.good("ok     ")
+			switch {
+			case !f.ok && f.needed:
+				mark, code = i.bad("FAILED "), exitUsage
+			case !f.ok:
+				mark = i.warn("missing")
+			}
+			fmt.Fprintf(c.out, "  %s  %-13s %s\n", mark, f.what, f.detail)
+			if !f.ok && f.remedy != "" {
+				fmt.Fprintf(c.out, "%25s remedy: %s\n", "", f.remedy)
+			}
+		}
 	}
+	return code
+}
+
+// fixAll has every world get what it lacks. A build without such worlds has nothing to get, and says so.
+func (c *console) fixAll(ctx context.Context) error {
+	done := false
 	for _, w := range worldEntries {
-		found = append(found, w.check()...)
+		if w.fix == nil {
+			continue
+		}
+		done = true
+		if err := w.fix(ctx, c.lines("squall: ")); err != nil {
+			return usage("world %s: %w", w.name, err)
+		}
+	}
+	if !done {
+		return usage("there is nothing to fix for the worlds of this build; one with kind is got by: make build WITH=kind")
+	}
+	return nil
+}
+
+func diagnose(ctx context.Context, c *console) []ward {
+	b := thisBuild()
+	wards := []ward{{"squall", []finding{
+		{what: "build", ok: true, detail: fmt.Sprintf("%s, %s, %s, %s", b.Version, b.Go, b.Platform, count(runtime.GOMAXPROCS(0), "processor", "processors"))},
+		checkDirectory(c.dir),
+	}}}
+	for _, w := range simulatedFirst(worldEntries) {
+		found := []finding{{what: "build", detail: "this build has no world " + w.name, remedy: w.get}}
+		if w.here() && w.check != nil {
+			found = w.check(ctx)
+		}
+		wards = append(wards, ward{"world " + w.name, found})
 	}
 	for _, name := range plannedWorlds {
-		found = append(found, finding{what: "world " + name, detail: "not in this version of squall", remedy: "use --world sim"})
+		wards = append(wards, ward{"world " + name, []finding{{what: "build", detail: "not in this version of squall", remedy: "use --world sim or kind"}}})
 	}
-	return append(found, checkBrowser())
+	return append(wards, ward{"tests", []finding{checkBrowser()}})
 }
 
 func checkDirectory(dir string) finding {

@@ -35,12 +35,15 @@ func gather(dir string, j job, seed uint64) (*evidence, error) {
 	}
 	e := &evidence{job: j, seed: seed, bundle: b, partial: filepath.Join(filepath.Dir(b.Path()), ".partial-"+filepath.Base(b.Path()))}
 	halfWritten.add(e.partial)
-	if err := errors.Join(b.WriteScenario(j.text), b.WriteSettings(settings)); err != nil {
+	if err := errors.Join(b.WriteScenario(j.text), b.WriteSettings(settings), b.WriteMade(j.made())); err != nil {
 		e.discard()
 		return nil, err
 	}
 	return e, nil
 }
+
+// made is what a run was made from besides scenario, settings and seed.
+func (j job) made() reports.Made { return reports.Made{Scale: j.scenario.Scale(), Plan: j.plan} }
 
 // record keeps the history before anybody judges it.
 func (e *evidence) record(h *history.History) error { return e.bundle.WriteHistory(h) }
@@ -71,7 +74,7 @@ func (e *evidence) finish(run *reports.Run) (string, error) {
 func runOf(j job, r scenarios.Result, contrast *scenarios.Result) *reports.Run {
 	run := &reports.Run{History: r.History, Report: r.Report, Judged: r.Verdict, Tolerated: j.scenario.Expect.Tolerate,
 		Settings: r.Settings, Virtual: r.Virtual, Wall: r.Wall, Err: r.Err, Scenario: j.text, About: j.scenario.Summary,
-		Interrupted: r.Interrupted}
+		Interrupted: r.Interrupted, Live: j.world.live, Made: j.made(), Fitted: j.scenario.Fitted()}
 	if contrast != nil {
 		run.Control = runOf(j, *contrast, nil)
 		run.Control.Expected = reports.Valid
@@ -86,12 +89,18 @@ func reportIn(bundle string) string { return filepath.Join(bundle, reports.Repor
 // the reference that failed, the scenario's control. Nil when there is none: a report without it is better than none.
 func contrastTo(j job, seed uint64) *scenarios.Result {
 	s := j.scenario
+	if j.world.live { // another run would take minutes: the simulation of the same scenario shows what should be
+		j.world, j.tell = simulation(), nil
+	}
 	if j.system.Name == planted.Reference().Name {
 		control, err := s.LoadControl()
 		if err != nil || control == nil {
 			return nil
 		}
-		s = control
+		if control, err = control.Scaled(s.Scale()); err != nil {
+			return nil
+		}
+		s, j.plan = control, nil
 	}
 	j.system = planted.Reference()
 	options := j.options()

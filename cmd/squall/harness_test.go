@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -25,28 +26,32 @@ func withTestWorlds(t *testing.T) {
 	t.Cleanup(func() { worldEntries = before })
 	t.Chdir(t.TempDir())
 	all := faults.Capabilities{faults.Nodes, faults.Pods, faults.Processes, faults.Calls, faults.Platform}
-	registerWorld(worldEntry{name: "test-silent", summary: "for tests", open: silent, check: func() []finding { return nil }})
-	for name, open := range map[string]func(clusters.Config) (clusters.Cluster, error){
-		"test-absent":  func(clusters.Config) (clusters.Cluster, error) { return nil, errors.New("no machine answers") },
-		"test-panics":  func(clusters.Config) (clusters.Cluster, error) { panic("a broken invariant") },
+	registerWorld(worldEntry{name: "test-silent", summary: "for tests", open: silent, check: noFindings})
+	for name, open := range map[string]scenarios.World{
+		"test-absent": func(_ context.Context, _ clusters.Config) (clusters.Cluster, error) {
+			return nil, errors.New("no machine answers")
+		},
+		"test-panics":  func(_ context.Context, _ clusters.Config) (clusters.Cluster, error) { panic("a broken invariant") },
 		"test-strange": strange(),
 	} {
-		registerWorld(worldEntry{name: name, summary: "for tests", open: open, can: all, check: func() []finding { return nil }})
+		registerWorld(worldEntry{name: name, summary: "for tests", open: open, ability: scenarios.Ability{Faults: all}, check: noFindings})
 	}
 }
 
+func noFindings(context.Context) []finding { return nil }
+
 // strange does something else every time it is asked for the same seed.
-func strange() func(clusters.Config) (clusters.Cluster, error) {
+func strange() scenarios.World {
 	var times atomic.Uint64
-	return func(c clusters.Config) (clusters.Cluster, error) {
+	return func(ctx context.Context, c clusters.Config) (clusters.Cluster, error) {
 		c.Seed += times.Add(1)
-		return openSim(c)
+		return openSim(ctx, c)
 	}
 }
 
 // silent records nothing.
-func silent(c clusters.Config) (clusters.Cluster, error) {
-	cluster, err := openSim(c)
+func silent(ctx context.Context, c clusters.Config) (clusters.Cluster, error) {
+	cluster, err := openSim(ctx, c)
 	return mute{cluster}, err
 }
 
@@ -100,16 +105,16 @@ func TestWorldsDoWhatTheySay(t *testing.T) {
 	withTestWorlds(t)
 	j := job{scenario: must(scenarios.Find("demo")), system: planted.Reference()}
 	world := must(findWorld("sim"))
-	cluster := must(world.open(must(j.scenario.Config(j.system, 1))))
+	cluster := must(world.open(context.Background(), must(j.scenario.Config(j.system, 1))))
 	defer cluster.Close()
-	if can := faults.CapabilitiesOf(cluster); !slices.Equal(can, world.can) {
-		t.Errorf("it can do %v, and is registered with %v", can, world.can)
+	if can := faults.CapabilitiesOf(cluster); !slices.Equal(can, world.ability.Faults) {
+		t.Errorf("it can do %v, and is registered with %v", can, world.ability.Faults)
 	}
 	var out, err bytes.Buffer
 	if code := execute([]string{"run", "demo", "--world", "test-silent"}, &out, &err); code != exitUsage {
 		t.Errorf("status %d, expected %d", code, exitUsage)
 	}
-	if !strings.Contains(err.String(), "SQ305 scenario demo: world test-silent cannot do call") {
+	if !strings.Contains(err.String(), "library:demo.yaml:19:20: SQ305 world test-silent cannot do call cut-reply of create: it has no faults of calls") {
 		t.Errorf("not explained: %s", err.String())
 	}
 }

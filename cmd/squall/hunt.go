@@ -12,9 +12,12 @@ import (
 
 func (x trial) try(ctx context.Context, p performance) outcome {
 	o := outcome{}
-	if x.quarry != nil {
+	switch {
+	case x.quarry != nil && x.job.world.live:
+		o = x.confirm(ctx, p)
+	case x.quarry != nil:
 		o = x.hunt(ctx, p)
-	} else {
+	default:
 		o = p.perform(ctx, x.job)
 	}
 	o.group = string(x.part)
@@ -53,22 +56,51 @@ func (x trial) hunt(ctx context.Context, p performance) outcome {
 	return o
 }
 
-// joined is the tally over the seeds of both; they follow each other.
+// confirm runs until the quarry was seen in a real world, where every run has its evidence.
+func (x trial) confirm(ctx context.Context, p performance) outcome {
+	sum := outcome{job: x.job, hunted: true}
+	began := time.Now()
+	for i := 0; i < x.job.count && ctx.Err() == nil; i++ {
+		one := x.job
+		one.from, one.count = x.job.from+uint64(i), 1
+		sum.take(p.single(ctx, one))
+		if sum.failed != nil || len(x.quarry.missing(sum.tally.Violations)) == 0 {
+			break
+		}
+	}
+	sum.tally.Interrupted = ctx.Err() != nil
+	if missing := x.quarry.missing(sum.tally.Violations); len(missing) > 0 && sum.failed == nil {
+		sum.missed = []string{fmt.Sprintf("%s must be seen within %s", x.quarry, count(x.job.count, "run", "runs"))}
+	}
+	sum.tally.Wall = time.Since(began)
+	p.progress.add(x.job.count - sum.tally.Seeds)
+	return sum
+}
+
+// joined is the tally over the seeds of both; they follow each other, and the first had an invalid seed, or there would be no
+// second.
 func joined(a, b scenarios.Tally) scenarios.Tally {
 	if a.Seeds == 0 {
 		return b
 	}
+	sum := added(a, b)
+	if sum.Verdict == checker.Valid {
+		sum.Verdict = checker.Invalid
+	}
+	return sum
+}
+
+// added is the tally over the seeds of both.
+func added(a, b scenarios.Tally) scenarios.Tally {
 	sum := b
-	sum.Seeds, sum.Valid, sum.Virtual = a.Seeds+b.Seeds, a.Valid+b.Valid, a.Virtual+b.Virtual
+	sum.Seeds, sum.Valid, sum.Virtual, sum.Wall = a.Seeds+b.Seeds, a.Valid+b.Valid, a.Virtual+b.Virtual, a.Wall+b.Wall
 	sum.Invalid, sum.Unknown = slices.Concat(a.Invalid, b.Invalid), slices.Concat(a.Unknown, b.Unknown)
-	sum.Failed = slices.Concat(a.Failed, b.Failed)
+	sum.Failed, sum.Unmet = slices.Concat(a.Failed, b.Failed), slices.Concat(a.Unmet, b.Unmet)
+	sum.Verdict, sum.Interrupted = merged(a.Verdict, b.Verdict), a.Interrupted || b.Interrupted
 	for _, counts := range []struct{ to, from map[string]int }{{sum.Violations, a.Violations}, {sum.Exercised, a.Exercised}} {
 		for name, n := range counts.from {
 			counts.to[name] += n
 		}
-	}
-	if sum.Verdict == checker.Valid {
-		sum.Verdict = checker.Invalid // the first had an invalid seed, or there would be no second
 	}
 	return sum
 }

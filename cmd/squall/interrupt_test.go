@@ -134,7 +134,7 @@ func TestReplayOfAnInterruptedRun(t *testing.T) {
 	defer cancel()
 	j := jobFor(t, "demo", "reference", 1)
 	j.world = must(findWorld("sim"))
-	j.world.open = func(c clusters.Config) (clusters.Cluster, error) {
+	j.world.open = func(_ context.Context, c clusters.Config) (clusters.Cluster, error) {
 		cluster, err := sim.New(c)
 		return cutOff{cluster, cancel}, err
 	}
@@ -185,7 +185,7 @@ func TestInterruptedReplay(t *testing.T) {
 	defer cancel()
 	for i := range worldEntries {
 		if worldEntries[i].name == "sim" {
-			worldEntries[i].open = func(c clusters.Config) (clusters.Cluster, error) {
+			worldEntries[i].open = func(_ context.Context, c clusters.Config) (clusters.Cluster, error) {
 				cluster, err := sim.New(c)
 				return cutOff{cluster, cancel}, err
 			}

@@ -58,6 +58,7 @@ type listedProfile struct {
 type listedWorld struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
+	Here    bool   `json:"in_this_build"`
 }
 
 // listTopics are what `squall list` can be narrowed to.
@@ -65,11 +66,12 @@ var listTopics = []string{"scenarios", "dispatchers", "faults", "profiles", "set
 
 func newListCommand(c *console) *cobra.Command {
 	var asJSON bool
+	var world string
 	cmd := &cobra.Command{
 		Use:       "list [" + strings.Join(listTopics, "|") + "]",
 		Short:     "List scenarios, dispatchers, faults, profiles, settings and worlds",
-		Long:      "List scenarios with the verdict expected of the reference and of the naive dispatcher (-v: what happens in them),\ndispatchers, faults, profiles of settings, the settings with their values in each, and worlds.",
-		Example:   "  squall list scenarios -v",
+		Long:      "List scenarios with the verdict expected of the reference and of the naive dispatcher (-v: what happens in them),\ndispatchers, faults, profiles of settings, the settings with their values in each, and worlds. With --world: which faults\nand scenarios that world can do, and why not the others.",
+		Example:   "  squall list scenarios -v\n  squall list --world kind",
 		ValidArgs: listTopics,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -77,7 +79,10 @@ func newListCommand(c *console) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("world") {
+				return c.listWorld(world, args, asJSON)
+			}
 			l, err := list(args)
 			if err != nil {
 				return err
@@ -89,7 +94,22 @@ func newListCommand(c *console) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&world, "world", "", "list what this world can do: "+strings.Join(worldNames(), ", "))
 	return cmd
+}
+
+func (c *console) listWorld(world string, topics []string, asJSON bool) error {
+	if len(topics) > 0 {
+		return usage("--world lists all that the world can do: leave %s out", topics[0])
+	}
+	l, err := listWorld(world)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return writeJSON(c.out, l)
+	}
+	return l.write(c.out)
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -118,7 +138,7 @@ func list(topics []string) (listing, error) {
 			l.Settings = listSettings()
 		case "worlds":
 			for _, w := range worldEntries {
-				l.Worlds = append(l.Worlds, listedWorld{w.name, w.summary})
+				l.Worlds = append(l.Worlds, listedWorld{w.name, w.summary, w.here()})
 			}
 		default:
 			return listing{}, unknownName("topic", topic, listTopics, oneOf(listTopics))
@@ -220,7 +240,11 @@ func (l listing) write(w io.Writer, verbose bool) error {
 	if len(l.Worlds) > 0 {
 		t.head("WORLD", "WHAT IT IS")
 		for _, x := range l.Worlds {
-			t.row(x.Name, x.Summary)
+			text := x.Summary
+			if !x.Here {
+				text += " (not in this build)"
+			}
+			t.row(x.Name, text)
 		}
 	}
 	return t.w.Flush()

@@ -55,7 +55,7 @@ func (o outcome) standing() reports.Verdict {
 // asked tells whether the job was such that the scenario's expectation applies: what it expects of many seeds is not asked
 // of fewer, nor of those that somebody interrupted.
 func (o outcome) asked() bool {
-	return o.tally.Verdict == checker.Invalid || o.tally.Seeds >= o.job.scenario.Seeds && !o.tally.Interrupted
+	return o.tally.Verdict == checker.Invalid || (o.tally.Seeds >= o.job.scenario.Seeds || o.job.world.live) && !o.tally.Interrupted
 }
 
 // expected is the verdict that is expected of the job; empty when nothing is.
@@ -96,11 +96,14 @@ type performance struct {
 }
 
 func (j job) options() scenarios.Options {
-	return scenarios.Options{System: j.system, World: j.world.open, Version: thisBuild().recorded()}
+	return scenarios.Options{System: j.system, World: j.world.open, Version: thisBuild().recorded(), Plan: j.plan, Tell: j.tell}
 }
 
 // perform runs a job and keeps the run that is worth reading.
 func (p performance) perform(ctx context.Context, j job) outcome {
+	if j.world.live {
+		return p.live(ctx, j)
+	}
 	if j.count == 1 && p.keepAll {
 		return p.single(ctx, j)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/faults"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
@@ -28,6 +29,9 @@ type runFlags struct {
 	workers    int
 	dryRun     bool
 	outputs    []string
+	scale      float64
+	faultsFrom string
+	cluster    worldOptions
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {
@@ -42,6 +46,9 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.unsafe, "unsafe", "", "run settings that do not nest, for this `reason`")
 	flags.DurationVar(&f.budget, "budget", 0, "begin no seed after this much time")
 	f.addWorkers(cmd)
+	f.addScale(cmd)
+	flags.StringVar(&f.faultsFrom, "faults-from", "", "take the faults, and when each struck, from the record of a `bundle`, which brings its scenario along")
+	clusterFlags(flags, &f.cluster)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan and run nothing")
 	addOutputFlag(cmd, &f.outputs)
 }
@@ -50,9 +57,15 @@ func (f *runFlags) addWorkers(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.workers, "workers", 0, "seeds run side by side (default: one per processor)")
 }
 
+func (f *runFlags) addScale(cmd *cobra.Command) {
+	cmd.Flags().Float64Var(&f.scale, "scale", 0, fmt.Sprintf("divide every time by `N`, within what kind can keep (default: 1 in sim, %d in kind)", kindFactor))
+}
+
 func (f *runFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
+	case given("scale") && (f.scale < 1 || f.scale > 1000):
+		return usage("--scale %g: times are divided by a number from 1 to 1000", f.scale)
 	case given("seed") && given("seeds"):
 		return usage("--seed runs one seed and --seeds many: give one of them")
 	case given("seed") && given("from"):
@@ -82,6 +95,12 @@ type job struct {
 	world    worldEntry
 	from     uint64
 	count    int
+	// plan, when set, takes the place of the faults that the seed would draw.
+	plan faults.Plan
+	// lanes is how many runs the world takes side by side; 0: as many as one likes.
+	lanes int
+	// tell is told what the run comes to while it is under way; nil: nobody asks.
+	tell func(scenarios.Note)
 }
 
 func (j job) endless() bool { return j.count == endless }
@@ -94,32 +113,68 @@ func (f *runFlags) jobs(cmd *cobra.Command, names []string) ([]job, error) {
 	if err := f.check(cmd); err != nil {
 		return nil, err
 	}
-	world, err := findWorld(f.world)
+	world, err := f.findWorld()
 	if err != nil {
+		return nil, err
+	}
+	if err := f.cluster.check(cmd, world); err != nil {
 		return nil, err
 	}
 	var all []job
 	for _, name := range names {
-		j := job{world: world}
-		if j.scenario, j.text, err = openScenario(name); err != nil {
-			return nil, err
-		}
-		if j.scenario, err = f.adjusted(j.scenario); err != nil {
-			return nil, err
-		}
-		if j.system, err = f.system(j.scenario); err != nil {
-			return nil, err
-		}
-		j.from, j.count = f.seedsOf(cmd, j.scenario)
-		if err := inRange(j.from, j.count); err != nil {
-			return nil, err
-		}
-		if err := world.suits(j.scenario, j.from); err != nil {
+		j, err := f.job(cmd, world, name)
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, j)
 	}
 	return all, nil
+}
+
+// findWorld is the world to run in. A dry run needs only to know it.
+func (f *runFlags) findWorld() (worldEntry, error) {
+	if f.dryRun {
+		return knownWorld(f.world)
+	}
+	return findWorld(f.world)
+}
+
+func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string) (j job, err error) {
+	j.world = world
+	if j.scenario, j.text, err = openScenario(name); err != nil {
+		return j, err
+	}
+	if j.scenario, err = f.adjusted(j.scenario); err != nil {
+		return j, err
+	}
+	if j.scenario, err = j.scenario.Scaled(f.scaleIn(world)); err != nil {
+		return j, err
+	}
+	if j.system, err = f.system(j.scenario); err != nil {
+		return j, err
+	}
+	j.from, j.count = f.seedsOf(cmd, j.scenario)
+	if world.live && f.seeds == 0 && f.budget == 0 {
+		j.count = 1 // no seed decides what happens there, and each run takes minutes
+	}
+	if err := inRange(j.from, j.count); err != nil {
+		return j, err
+	}
+	return j, world.suits(j.scenario, j.from, j.count)
+}
+
+// scaleIn is how scenarios are scaled in the world. What the simulation is asked to scale is to be compared with kind, and so is
+// kept within kind's limits.
+func (f *runFlags) scaleIn(w worldEntry) scenarios.Scale {
+	sc := w.scale
+	if f.scale == 0 || f.scale == 1 && !w.live {
+		return sc
+	}
+	if !w.live {
+		sc.Limits = kindLimits
+	}
+	sc.Factor = f.scale
+	return sc
 }
 
 // inRange refuses seeds beyond the largest number: they would go on from 0.

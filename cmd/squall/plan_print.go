@@ -25,22 +25,37 @@ func (j job) print(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.Plan(j.from)
-	if err != nil {
-		return err
+	plan := j.plan
+	if plan == nil {
+		if plan, err = s.Plan(j.from); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(w, "%s: %s\n", s.Name, s.Summary)
 	fmt.Fprintf(w, "  dispatcher  %s, in world %s, %s\n", j.system.Name, j.world.name, j.seedWords())
+	if text := j.scaleWords(); text != "" {
+		fmt.Fprintf(w, "  scale       %s\n", text)
+	}
+	for _, text := range s.Fitted() {
+		fmt.Fprintf(w, "  fitted      %s\n", text)
+	}
 	fmt.Fprintf(w, "  timeouts    http %s, step %s, workflow %s, tick %s, recovery grace %s\n", short(settings.HTTPTimeout),
 		short(settings.StepTimeout), short(settings.WorkflowDeadline), short(settings.Tick), short(settings.RecoveryGrace))
 	fmt.Fprintf(w, "  tasks       %d\n", len(s.TaskNames()))
-	fmt.Fprintf(w, "  time        faults until %s (virtual), then everything heals and settles\n", short(s.Horizon))
+	fmt.Fprintf(w, "  time        faults until %s%s, then everything heals and settles\n", short(s.Horizon), virtually(j.world))
 	fmt.Fprintf(w, "  expected    %s\n", verdictWanted(s.Expect.Of(j.system.Name)))
 	fmt.Fprintf(w, "  faults      %d under seed %d\n", len(plan), j.from)
 	for _, fault := range plan {
 		fmt.Fprintf(w, "    %8s  %s\n", short(fault.At), fault)
 	}
 	return nil
+}
+
+func virtually(w worldEntry) string {
+	if w.live {
+		return ""
+	}
+	return " (virtual)"
 }
 
 func (j job) seedWords() string {

@@ -30,7 +30,7 @@ func TestReadmeScenario(t *testing.T) {
 	for name, want := range map[string]checker.Verdict{"reference": checker.Valid, "random-names": checker.Invalid} {
 		system, _ := planted.Lookup(name)
 		r := scenarios.Run(context.Background(), s, scenarios.Options{System: system, Seed: 1,
-			World: func(c clusters.Config) (clusters.Cluster, error) { return sim.New(c) }})
+			World: func(_ context.Context, c clusters.Config) (clusters.Cluster, error) { return sim.New(c) }})
 		if r.Err != nil || r.Verdict != want {
 			t.Errorf("%s: %s, want %s (%v)", name, r.Verdict, want, r.Err)
 		}

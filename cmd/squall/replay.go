@@ -24,7 +24,8 @@ func newReplayCommand(c *console) *cobra.Command {
 		Use:   "replay BUNDLE|latest",
 		Short: "Run a bundle again, and check that the same happens",
 		Long: `Run a bundle again with its own scenario, settings and seed, and compare the trace hash with the recorded one. A different
-trace means that Squall is not deterministic: the first differing event is printed, and the status is 4.
+trace means that Squall is not deterministic: the first differing event is printed, and the status is 4. A run in a real
+cluster cannot be made again by its seed; for its bundle the commands are named that judge it again, or run it in sim.
 
 ` + exitHelp,
 		Example: "  squall replay latest --until 1234",
@@ -48,6 +49,9 @@ func runReplay(cmd *cobra.Command, c *console, f *replayFlags, path string) erro
 	before, err := c.openBundle(path)
 	if err != nil {
 		return err
+	}
+	if isLive(before.History.Meta.World) {
+		return refuseReplay(before)
 	}
 	j, err := jobOf(before)
 	if err != nil {

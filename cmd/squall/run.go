@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/reports"
 )
 
@@ -23,13 +25,16 @@ func newRunCommand(c *console) *cobra.Command {
 		Example: "  squall run demo --dispatcher naive\n" +
 			"  squall run my.yaml --seeds 1000 --set recovery_grace=6m -o junit=results.xml",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && f.faultsFrom == "" {
 				return usage("%s: which scenario? `squall list scenarios` shows all, and files work as well", cmd.CommandPath())
 			}
 			return nil
 		},
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.faultsFrom != "" {
+				return runRecorded(cmd, c, &f, args)
+			}
 			return runScenarios(cmd, c, &f, args)
 		},
 	}
@@ -43,6 +48,10 @@ func runScenarios(cmd *cobra.Command, c *console, f *runFlags, names []string) e
 	if err != nil {
 		return err
 	}
+	return f.runJobs(cmd, c, jobs, "Squall: "+strings.Join(names, ", "))
+}
+
+func (f *runFlags) runJobs(cmd *cobra.Command, c *console, jobs []job, title string) error {
 	outputs, err := parseOutputs(f.outputs)
 	if err != nil {
 		return err
@@ -53,11 +62,41 @@ func runScenarios(cmd *cobra.Command, c *console, f *runFlags, names []string) e
 	if err := writable(c.dir); err != nil {
 		return usage("--dir: %w", err)
 	}
+	end, err := f.ready(cmd.Context(), c, jobs)
+	if err != nil {
+		return errors.Join(notReady(cmd.Context(), err), end())
+	}
 	r := f.performAll(cmd.Context(), c, jobs, textOnStdout(outputs))
-	if err := c.publish(&r, outputs, "Squall: "+strings.Join(names, ", ")); err != nil {
+	r.left = end()
+	if err := c.publish(&r, outputs, title); err != nil {
 		return err
 	}
 	return r.ending()
+}
+
+// ready gets the worlds of the jobs ready.
+func (f *runFlags) ready(ctx context.Context, c *console, jobs []job) (func() error, error) {
+	all := make([]*job, len(jobs))
+	o := f.cluster
+	for i := range jobs {
+		all[i] = &jobs[i]
+		o.planted = o.planted || jobs[i].system.Name != planted.Reference().Name
+		if jobs[i].world.live {
+			jobs[i].tell = c.teller(jobs[i])
+		}
+	}
+	return openWorlds(ctx, c, all, o)
+}
+
+// notReady is how a command ends whose world could not be got ready.
+func notReady(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ended(exitInterrupted)
+	}
+	if statusOf(err) == exitUsage {
+		return err
+	}
+	return broken(err)
 }
 
 func (f *runFlags) performAll(ctx context.Context, c *console, jobs []job, text bool) results {
@@ -114,6 +153,8 @@ type results struct {
 	interrupted bool
 	suite       bool   // they are of the suite: an index is always written
 	index       string // the report over all of them; empty: none was written
+	notRun      []notRun
+	left        error // what a world left behind when it ended
 }
 
 // standing is what the command's runs count as together.
@@ -132,7 +173,7 @@ func (r results) failed() error {
 			return o.failed
 		}
 	}
-	return nil
+	return r.left
 }
 
 // ending is the exit status of the command.
@@ -158,7 +199,7 @@ func (c *console) close(r results, outputs []output) error {
 		if err := pointLatest(c.dir, worth.bundle); err != nil {
 			return broken(err)
 		}
-		fmt.Fprintf(w, "replay: squall replay %s\n", shellWord(worth.bundle))
+		fmt.Fprintln(w, worth.again())
 		if report == "" {
 			report = reportIn(worth.bundle)
 		}

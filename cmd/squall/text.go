@@ -78,6 +78,12 @@ func (o outcome) seedWords() string {
 func (o outcome) amount() string {
 	t := o.tally
 	text := fmt.Sprintf("%s of virtual time in %s", t.Virtual.Round(time.Second), t.Wall.Round(time.Millisecond))
+	if o.job.world.live {
+		text = fmt.Sprintf("ran for %s, %s with all around it", t.Virtual.Round(time.Second), t.Wall.Round(time.Second))
+	}
+	if scale := o.job.scaleWords(); scale != "" {
+		text += ", " + scale
+	}
 	if t.Interrupted {
 		text += ", interrupted"
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/scenarios"
 )
@@ -19,6 +17,8 @@ const (
 	partNaive     part = "naive"     // likewise: mostly, it must be seen to fail
 	partDefect    part = "defect"    // must be found
 	partSwarm     part = "swarm"     // the reference must be valid under every seed
+	partLive      part = "kind"      // the reference in a real cluster
+	partConfirm   part = "confirm"   // a planted defect, seen in a real cluster too
 )
 
 // trial is one line of the suite.
@@ -55,18 +55,8 @@ func (q quarry) String() string {
 	return strings.Join(q.names, " or ")
 }
 
-// trials lists the suite.
-func (f *chaosFlags) trials(cmd *cobra.Command) ([]trial, error) {
-	if err := f.check(cmd); err != nil {
-		return nil, err
-	}
-	if err := inRange(f.from, f.seeds); err != nil {
-		return nil, err
-	}
-	world, err := findWorld(f.world)
-	if err != nil {
-		return nil, err
-	}
+// simTrials lists the suite of the simulation.
+func (f *chaosFlags) simTrials(world worldEntry) ([]trial, error) {
 	of := func(s *scenarios.Scenario, dispatcher string, from uint64, count int) job {
 		text, _ := scenarios.LibraryFile(s.Name)
 		system, _ := planted.Lookup(dispatcher)
@@ -74,7 +64,7 @@ func (f *chaosFlags) trials(cmd *cobra.Command) ([]trial, error) {
 	}
 	var reference, naive, defects, swarm []trial
 	for _, s := range scenarios.Library() {
-		if err := world.suits(s, 1); err != nil {
+		if err := world.suits(s, 1, 1); err != nil {
 			return nil, err
 		}
 		if s.Swarm != "" {

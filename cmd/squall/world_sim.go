@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"sync"
 
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/clusters/sim"
 	"github.com/squall-chaos/squall/faults"
+	"github.com/squall-chaos/squall/scenarios"
 )
 
 func init() {
@@ -13,9 +15,10 @@ func init() {
 		name:    "sim",
 		summary: "the dispatcher's own code on modelled time, Postgres and Kubernetes; one seed decides everything",
 		open:    openSim,
-		can:     faults.Capabilities{faults.Nodes, faults.Pods, faults.Processes, faults.Calls, faults.Platform},
-		check: func() []finding {
-			return []finding{{what: "world sim", ok: true, detail: "needs nothing but this program"}}
+		ability: scenarios.Ability{Faults: faults.Capabilities{faults.Nodes, faults.Pods, faults.Processes, faults.Calls, faults.Platform}},
+		scale:   scenarios.Scale{Factor: 1},
+		check: func(context.Context) []finding {
+			return []finding{{what: "simulation", ok: true, detail: "needs nothing but this program"}}
 		},
 	})
 }
@@ -29,7 +32,7 @@ type simWorld struct {
 	memory *sim.Memory
 }
 
-func openSim(c clusters.Config) (clusters.Cluster, error) {
+func openSim(_ context.Context, c clusters.Config) (clusters.Cluster, error) {
 	memory := memories.Get().(*sim.Memory)
 	cluster, err := memory.New(c)
 	if err != nil {
@@ -42,4 +45,13 @@ func openSim(c clusters.Config) (clusters.Cluster, error) {
 func (w simWorld) Recycle() {
 	w.memory.Recycle(w.Cluster)
 	memories.Put(w.memory)
+}
+
+// simulation is the world that every build has.
+func simulation() worldEntry {
+	w, err := findWorld("sim")
+	if err != nil {
+		panic(err)
+	}
+	return w
 }

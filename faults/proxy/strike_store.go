@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"io"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -129,11 +128,16 @@ func (c *session) apply(kind byte) *kept {
 	return k
 }
 
-// hang leaves the client without an answer until it gives up.
+// hang leaves the client without an answer until it gives up. One that says goodbye waits for the connection to end (pgx 15 s, and
+// its pool counts the connection until then), which tells it nothing about the call.
 func (c *session) hang() error {
 	_ = c.client.SetReadDeadline(time.Now().Add(patience))
-	_, err := io.Copy(io.Discard, c.in)
-	return errors.Join(errCut, err)
+	for {
+		kind, _, err := readFrame(c.in, nil)
+		if err != nil || kind == 'X' {
+			return errors.Join(errCut, err)
+		}
+	}
 }
 
 // deliverLate sends the unit after the delay, whether or not the client is still there.

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+// entry is a scenario of the suite of a real cluster.
+type entry struct {
+	scenario string
+	// factor is what it is scaled by, where that is not the world's own: the profile b0 ticks so often that what it is divided
+	// by must be small.
+	factor float64
+	// defects are the planted dispatchers that must be found there.
+	defects []string
+	// defectsOnly leaves the reference out.
+	defectsOnly bool
+}
+
+// liveSuite is what the suite runs in a real cluster: three scenarios and more of each of the four families, further incidents,
+// and the defects that are confirmed there.
+var liveSuite = []entry{
+	// lost response
+	{scenario: "lost-create-reply", defects: []string{"random-names"}},
+	{scenario: "crash-between-create-and-record"},
+	{scenario: "create-applied-late"},
+	{scenario: "lost-finish-reply"},
+	// stale leader
+	{scenario: "paused-with-write-in-flight", defects: []string{"no-epoch"}},
+	{scenario: "paused-in-mid-batch"},
+	{scenario: "lease-unreachable"},
+	{scenario: "hung-renewal"},
+	// deadline overrun
+	{scenario: "deadline-overrun", defects: []string{"age-alone"}},
+	{scenario: "slow-start-long-run", factor: 3.5},
+	{scenario: "pending-past-its-timeout"},
+	{scenario: "grace-at-the-deadline", defects: []string{"grace-equals-deadline"}, defectsOnly: true},
+	// node kill
+	{scenario: "node-kill-and-return"},
+	{scenario: "partition-containers-live-on"},
+	{scenario: "spot-taken-for-good"},
+	// outages and other incidents
+	{scenario: "list-error", factor: 6, defects: []string{"error-is-absence"}},
+	{scenario: "database-gone-around-commits", factor: 6},
+	{scenario: "api-server-away"},
+	{scenario: "evicted-and-killed", factor: 6},
+	{scenario: "cancel-while-running"},
+	{scenario: "poison-task", factor: 6},
+	{scenario: "rejected-object", factor: 6},
+}
+
+// confirmTries is how many runs a planted defect gets to show in a real cluster: where it needs a race to be lost, one run may
+// see it won.
+const confirmTries = 3
+
+// notRun is a scenario that a world cannot do, and why.
+type notRun struct{ scenario, reason string }
+
+// liveTrials lists the suite in a real world, and what of it cannot be run there.
+func (f *chaosFlags) liveTrials(world worldEntry) (trials []trial, left []notRun, err error) {
+	for _, e := range liveSuite {
+		s, err := scenarios.Find(e.scenario)
+		if err != nil {
+			return nil, nil, broken(err)
+		}
+		sc := world.scale
+		if e.factor > 0 {
+			sc.Factor = e.factor
+		}
+		if f.scale > 0 {
+			sc.Factor = f.scale
+		}
+		scaled, err := s.Scaled(sc)
+		if err != nil {
+			return nil, nil, err
+		}
+		if why := scaled.Misfits(world.ability, 1); len(why) > 0 {
+			for _, reason := range why {
+				left = append(left, notRun{s.Name, reason})
+			}
+			continue
+		}
+		trials = append(trials, e.trials(world, scaled)...)
+	}
+	return trials, append(left, leftOut(world)...), nil
+}
+
+func (e entry) trials(world worldEntry, s *scenarios.Scenario) []trial {
+	text, _ := scenarios.LibraryFile(s.Name)
+	base := job{scenario: s, text: text, system: planted.Reference(), world: world, from: 1, count: 1}
+	var all []trial
+	if !e.defectsOnly {
+		all = append(all, trial{part: partLive, job: base})
+	}
+	for _, name := range e.defects {
+		j := base
+		j.system, _ = planted.Lookup(name)
+		j.count = confirmTries
+		all = append(all, trial{part: partConfirm, job: j, quarry: &quarry{names: brokenBy(name)}})
+	}
+	return all
+}
+
+// brokenBy are the invariants that the planted defect is found by in the simulation: in a real cluster it must be one of them.
+func brokenBy(name string) []string {
+	for _, d := range planted.Defects() {
+		if d.System.Name == name {
+			return d.Breaks
+		}
+	}
+	return nil
+}
+
+// leftOut lists the scenarios of the library that the world cannot do at all, with the reason.
+func leftOut(world worldEntry) []notRun {
+	var left []notRun
+	for _, s := range scenarios.Library() {
+		scaled, err := s.Scaled(world.scale)
+		if err != nil {
+			left = append(left, notRun{s.Name, inOneLine(err)})
+			continue
+		}
+		for _, why := range scaled.Misfits(world.ability, 1) {
+			left = append(left, notRun{s.Name, why})
+		}
+	}
+	return left
+}
+
+func (n notRun) String() string { return fmt.Sprintf("%s: %s", n.scenario, n.reason) }

@@ -1,0 +1,177 @@
+//go:build kind
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/kind"
+	"github.com/squall-chaos/squall/clusters/kind/engine"
+	"github.com/squall-chaos/squall/clusters/kind/images"
+	"github.com/squall-chaos/squall/clusters/kind/nodeimage"
+	"github.com/squall-chaos/squall/clusters/kind/testbed"
+)
+
+func init() {
+	provideWorld("kind", provision{begin: beginKind, check: checkKind, ready: kindReady, fix: engine.Ensure})
+}
+
+// kindLanes is how many runs a cluster takes side by side on the smallest machine that it is meant for.
+const kindLanes = 4
+
+// beginKind gets a cluster ready: the kept one of that name, or a new one.
+func beginKind(ctx context.Context, o worldOptions) (*session, error) {
+	if o.context != "" {
+		return nil, usage("context %s is a cluster that Squall did not make. World kind kills and cuts off nodes, which it can only do to its own: "+
+			"leave --context out, or use --cluster NAME for a kept one", o.context)
+	}
+	if _, err := engine.Check(ctx); err != nil {
+		return nil, usage("world kind needs a container engine: %w", err)
+	}
+	bed, made, err := findBed(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{lanes: max(o.lanes, 0), about: "cluster " + bed.Name()}
+	if s.lanes == 0 {
+		s.lanes = kindLanes
+	}
+	s.close = func(ctx context.Context) error {
+		if o.keep || !made {
+			fmt.Fprintf(o.progress, "cluster %s is kept; remove it: squall cluster down %s\n", bed.Name(), bed.Name())
+			return nil
+		}
+		return testbed.Down(ctx, bed.Name(), o.progress)
+	}
+	ready, err := loadKind(ctx, bed, o)
+	if err != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		defer cancel()
+		return nil, errors.Join(err, s.close(late))
+	}
+	s.open = ready.open
+	return s, nil
+}
+
+// findBed opens the cluster that was asked for, or makes it. made tells that it is this command's.
+func findBed(ctx context.Context, o worldOptions) (bed *testbed.Cluster, made bool, err error) {
+	name := o.cluster
+	if name != "" {
+		bed, err = testbed.Open(ctx, name)
+		if err == nil || !errors.Is(err, testbed.ErrNotFound) {
+			return bed, false, err
+		}
+	} else {
+		name = fmt.Sprintf("run-%d", os.Getpid()) // two commands at a time must not meet
+	}
+	image, err := nodeimage.Find(ctx, nodeimage.Options{Image: o.nodeImage, Progress: o.progress})
+	if err != nil {
+		return nil, false, err
+	}
+	machines := kindLimits.Machines
+	bed, err = testbed.Up(ctx, testbed.Options{
+		Name: name, Image: image, OnDemand: machines[clusters.OnDemand], Spot: machines[clusters.Spot], Progress: o.progress,
+	})
+	return bed, true, err
+}
+
+// kindRuns makes the worlds of one command.
+type kindRuns struct {
+	ctx                context.Context
+	bed                *testbed.Cluster
+	reference, planted images.Image
+	postgres           images.Image
+	number             atomic.Int64
+	log                *slog.Logger
+	stamp              string
+}
+
+// loadKind brings the images to the nodes.
+func loadKind(ctx context.Context, bed *testbed.Cluster, o worldOptions) (*kindRuns, error) {
+	k := &kindRuns{ctx: ctx, bed: bed, stamp: time.Now().UTC().Format("150405"), log: kindLog(o.progress)}
+	if err := kind.Sweep(ctx, bed); err != nil {
+		return nil, err
+	}
+	var err error
+	if k.postgres, err = images.Postgres(ctx, images.Options{Progress: o.progress}); err != nil {
+		return nil, err
+	}
+	if k.reference, err = images.Programs(ctx, images.Options{Progress: o.progress}); err != nil {
+		return nil, err
+	}
+	load := []images.Image{k.postgres, k.reference}
+	if o.planted {
+		if k.planted, err = images.Programs(ctx, images.Options{Planted: true, Progress: o.progress}); err != nil {
+			return nil, err
+		}
+		load = append(load, k.planted)
+	}
+	for _, image := range load {
+		if err := bed.Load(ctx, image.Archive, image.Ref); err != nil {
+			return nil, err
+		}
+	}
+	return k, nil
+}
+
+// kindLog tells what is done to the cluster when SQUALL_DEBUG is set.
+func kindLog(w io.Writer) *slog.Logger {
+	if os.Getenv("SQUALL_DEBUG") == "" {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(w, nil))
+}
+
+// open prepares one run, in a namespace of its own.
+func (k *kindRuns) open(c clusters.Config) (clusters.Cluster, error) {
+	programs := k.reference
+	if c.System.Name != "reference" {
+		programs = k.planted
+	}
+	w, err := kind.New(k.ctx, k.bed, c, kind.Options{
+		Namespace: fmt.Sprintf("squall-%s-%d", k.stamp, k.number.Add(1)), Programs: programs, Postgres: k.postgres, Log: k.log,
+	})
+	if err != nil {
+		return nil, err // not a typed nil
+	}
+	return w, nil
+}
+
+// kindReady tells in short why nothing can be run in kind now.
+func kindReady(ctx context.Context) error {
+	if _, err := engine.Check(ctx); err != nil {
+		return err
+	}
+	_, err := nodeimage.Find(ctx, nodeimage.Options{})
+	return err
+}
+
+func checkKind(ctx context.Context) []finding {
+	f := finding{what: "engine", ok: true}
+	status, err := engine.Check(ctx)
+	var missing *engine.Unavailable
+	switch {
+	case errors.As(err, &missing):
+		return []finding{{what: "engine", detail: missing.Reason, remedy: missing.Remedy}}
+	case err != nil:
+		return []finding{{what: "engine", detail: err.Error(), remedy: "squall doctor --fix"}}
+	}
+	f.detail = status.String()
+	found := []finding{f}
+	for _, w := range status.Warnings {
+		found = append(found, finding{what: "engine", detail: w.Reason, remedy: w.Remedy})
+	}
+	image, err := nodeimage.Find(ctx, nodeimage.Options{})
+	if err != nil {
+		return append(found, finding{what: "node image", detail: "there is none, and no registry answers", remedy: "squall node-image build (or make node-image)"})
+	}
+	return append(found, finding{what: "node image", ok: true, detail: image})
+}
