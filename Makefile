@@ -9,7 +9,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 SQUALL := bin/squall
 
-.PHONY: help chaos test race left-out engine controlplane bench swarm lint fuzz golden build clean FORCE
+.PHONY: help chaos test race left-out engine controlplane node-image bench swarm lint fuzz golden build clean FORCE
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ controlplane: ## build etcd and Kubernetes from Go modules, once per machine (mi
 
 engine: ## a Docker engine for kind on a bare Debian machine, as root; a working one is left alone
 	@go run ./clusters/kind/engine/start
+
+node-image: ## build an image for kind nodes from Go modules and Debian packages, where no registry can be reached (12 minutes)
+	go run ./clusters/kind/nodeimage/build
 
 clean: ## remove what was built and recorded
 	rm -rf bin .squall

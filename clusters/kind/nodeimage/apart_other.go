@@ -1,0 +1,7 @@
+//go:build !linux
+
+package nodeimage
+
+import "syscall"
+
+func apart() *syscall.SysProcAttr { return nil } // not reached: see supported
