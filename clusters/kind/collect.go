@@ -30,6 +30,7 @@ func (w *World) Collect(ctx context.Context) error {
 	for i := range events {
 		events[i].Node = w.machines.alias(events[i].Node)
 	}
+	events = append(events, w.unwitnessed(events)...)
 	h, problem := journal.Merge(w.start, w.meta(), calls, events)
 	w.final = h
 	if err = errors.Join(err, problem); err != nil {
@@ -73,4 +74,35 @@ func (w *World) testimonies(ctx context.Context) (calls []journal.Call, events [
 		}
 	}
 	return calls, events, err
+}
+
+// unwitnessed are the lives of containers that nobody but their workers told of, because their machine was switched off before its
+// runtime got round to it: from the first word of the worker to the end of the machine.
+func (w *World) unwitnessed(events []journal.Event) []journal.Event {
+	witnessed := map[string]bool{}
+	for _, e := range events {
+		if e.Process == journal.Runtime {
+			witnessed[e.Object] = true
+		}
+	}
+	var lives []journal.Event
+	for _, e := range events {
+		if e.Kind != history.ContainerStarted || witnessed[e.Object] {
+			continue
+		}
+		m := w.machines.named(e.Node)
+		if m == nil {
+			continue
+		}
+		for _, off := range m.offAt {
+			if !off.Before(e.At) {
+				start, end := e, e
+				start.Process, end.Process = journal.Runtime, journal.Runtime
+				end.Kind, end.Detail, end.At, end.Monotonic = history.ContainerEnded, "killed", off, 0
+				lives = append(lives, start, end)
+				break
+			}
+		}
+	}
+	return lives
 }

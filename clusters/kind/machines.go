@@ -22,6 +22,7 @@ type machine struct {
 	name string // by the scenario; by the cluster for those that it does not mention
 
 	off, removed     bool
+	offAt            []time.Time // right after it was switched off
 	cutAPI, cutStore bool
 	cordoned         bool
 	back             chan struct{} // closed when a return has ended; nil: none is under way
@@ -120,6 +121,7 @@ func (w *World) switchOff(ctx context.Context, m *machine) error {
 	if err := m.node.Kill(ctx); err != nil {
 		return err
 	}
+	m.offAt = append(m.offAt, time.Now())
 	w.diedOn(m)
 	return nil
 }

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/squall-chaos/squall/dispatcher/kube"
 )
@@ -21,9 +19,9 @@ import (
 const home = "/var/lib/squall"
 
 // recordDir is where the processes of this run keep their journals, on every node.
-func (w *World) recordDir() string { return path.Join(home, w.namespace, claimRecord) }
+func (w *World) recordDir() string { return path.Join(filesOf(w.namespace), claimRecord) }
 
-func (w *World) dataDir() string { return path.Join(home, w.namespace, claimData) }
+func (w *World) dataDir() string { return path.Join(filesOf(w.namespace), claimData) }
 
 // The claims of a run. Pod Security's "restricted" forbids hostPath in pods, so a volume stands in between: one without affinity, which is
 // on every node a directory of that node.
@@ -34,7 +32,7 @@ const (
 
 // labels of everything that a run makes.
 func (w *World) labels(component string) map[string]string {
-	l := map[string]string{"app.kubernetes.io/managed-by": "squall", "squall.dev/run": w.namespace}
+	l := map[string]string{"app.kubernetes.io/managed-by": "squall", runLabel: w.namespace}
 	if component != "" {
 		l["app.kubernetes.io/component"] = component
 	}
@@ -93,34 +91,28 @@ func (w *World) makeVolume(ctx context.Context, claim, dir string) error {
 	return err
 }
 
-// removeNamespace takes away all that makeNamespace and what came after it made. Finalizers of workloads are released: the dispatcher
-// that owed the cleanup is gone.
+// removeNamespace takes away all that makeNamespace and what came after it made.
 func (w *World) removeNamespace(ctx context.Context) error {
-	problems := []error{w.stopPods(ctx), unlessGone(w.api.CoreV1().Namespaces().Delete(ctx, w.namespace, metav1.DeleteOptions{}))}
+	problems := []error{emptyNamespace(ctx, w.api, w.namespace)}
 	for _, claim := range []string{claimRecord, claimData} {
 		problems = append(problems, unlessGone(w.api.CoreV1().PersistentVolumes().Delete(ctx, w.volumeName(claim), metav1.DeleteOptions{})))
 	}
-	problems = append(problems, w.removeAccess(ctx))
-	problems = append(problems, wait.PollUntilContextTimeout(ctx, 500*time.Millisecond, time.Minute, true, w.namespaceGone))
-	dir := path.Join(home, w.namespace)
-	problems = append(problems, w.everywhere(ctx, "rm", "-rf", dir))
-	if _, err := w.bed.ControlPlane().Exec(ctx, "rm", "-rf", dir); err != nil {
-		problems = append(problems, err)
-	}
-	if err := errors.Join(problems...); err != nil {
+	problems = append(problems, w.removeAccess(ctx), w.everywhere(ctx, "rm", "-rf", filesOf(w.namespace)))
+	_, err := w.bed.ControlPlane().Exec(ctx, "rm", "-rf", filesOf(w.namespace))
+	if err := errors.Join(append(problems, err)...); err != nil {
 		return fmt.Errorf("remove namespace %s: %w", w.namespace, err)
 	}
 	return nil
 }
 
-func (w *World) namespaceGone(ctx context.Context) (bool, error) {
-	_, err := w.api.CoreV1().Namespaces().Get(ctx, w.namespace, metav1.GetOptions{})
-	return apierrors.IsNotFound(err), nil
-}
-
-// stopPods deletes the run's pods at once: nothing that they could still do is of interest.
-func (w *World) stopPods(ctx context.Context) error {
-	pods := w.api.CoreV1().Pods(w.namespace)
+// stopPods deletes pods at once: nothing that they could still do is of interest. Finalizers of workloads are released, since the
+// dispatcher that owed the cleanup is gone; it goes first, so that it makes no new ones.
+func stopPods(ctx context.Context, api kubernetes.Interface, namespace string) error {
+	pods := api.CoreV1().Pods(namespace)
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}
+	if err := pods.DeleteCollection(ctx, now, metav1.ListOptions{LabelSelector: "!" + kube.LabelTask}); err != nil {
+		return err
+	}
 	list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: kube.LabelTask})
 	if err != nil {
 		return err
@@ -131,5 +123,5 @@ func (w *World) stopPods(ctx context.Context) error {
 			return err
 		}
 	}
-	return pods.DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{})
+	return pods.DeleteCollection(ctx, now, metav1.ListOptions{})
 }

@@ -1,0 +1,63 @@
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/squall-chaos/squall/clusters/kind/testbed"
+)
+
+// runLabel is on every object that a run makes; its value is the run's namespace.
+const runLabel = "squall.dev/run"
+
+// Sweep removes what runs left in a cluster that were killed before they could: their namespaces, volumes and rights, their files
+// on the nodes. It heals the nodes first. No other run may be going on.
+func Sweep(ctx context.Context, bed *testbed.Cluster) error {
+	if err := bed.Heal(ctx); err != nil {
+		return fmt.Errorf("heal cluster %s: %w", bed.Name(), err)
+	}
+	api, err := kubernetes.NewForConfig(bed.Config())
+	if err != nil {
+		return err
+	}
+	left, err := api.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: runLabel})
+	if err != nil {
+		return fmt.Errorf("look for what earlier runs left in cluster %s: %w", bed.Name(), err)
+	}
+	var problems []error
+	for _, ns := range left.Items {
+		problems = append(problems, emptyNamespace(ctx, api, ns.Name))
+	}
+	everything := metav1.ListOptions{LabelSelector: runLabel}
+	problems = append(problems,
+		api.RbacV1().ClusterRoleBindings().DeleteCollection(ctx, metav1.DeleteOptions{}, everything),
+		api.RbacV1().ClusterRoles().DeleteCollection(ctx, metav1.DeleteOptions{}, everything),
+		api.CoreV1().PersistentVolumes().DeleteCollection(ctx, metav1.DeleteOptions{}, everything),
+	)
+	for _, n := range append(bed.Nodes(), bed.ControlPlane()) {
+		_, err := n.Exec(ctx, "rm", "-rf", home)
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+// emptyNamespace removes a run's namespace with all that is in it, and returns when it is gone.
+func emptyNamespace(ctx context.Context, api kubernetes.Interface, namespace string) error {
+	err := errors.Join(stopPods(ctx, api, namespace), unlessGone(api.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})))
+	gone := func(ctx context.Context) (bool, error) {
+		_, err := api.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	}
+	return errors.Join(err, wait.PollUntilContextTimeout(ctx, 500*time.Millisecond, time.Minute, true, gone))
+}
+
+// filesOf is where a run keeps its files on every node.
+func filesOf(namespace string) string { return path.Join(home, namespace) }
