@@ -36,6 +36,7 @@ func TestProgramsStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustDocker(t, "load", "--input", image.Archive)
+	t.Cleanup(func() { _, _ = docker(t, "image", "rm", image.Ref) })
 	for _, name := range bases(programs) {
 		// Without settings each of them says what it misses: it could be started, which 125 to 127 would deny (docker-run(1)).
 		out, err := docker(t, "run", "--rm", "--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--network=none", image.Ref, "/"+name)
@@ -55,6 +56,7 @@ func startPostgres(t *testing.T, image Image) (container string, connect func() 
 	t.Cleanup(func() {
 		_, _ = docker(t, "rm", "--force", name)
 		mustDocker(t, "volume", "rm", name)
+		_, _ = docker(t, "image", "rm", image.Ref) // refused while another test uses it
 	})
 	mustDocker(t, "run", "--detach", "--name", name, "--read-only", "--user", fmt.Sprint(PostgresUser), "--cap-drop=ALL", "--security-opt=no-new-privileges",
 		"--tmpfs=/var/run/postgresql:mode=1777", "--tmpfs=/tmp", "--volume", name+":/var/lib/postgresql/data", "--publish=127.0.0.1::5432",
@@ -123,5 +125,23 @@ func TestPostgresKilledDuringItsFirstStart(t *testing.T) {
 	var name string
 	if err := connect().QueryRow(t.Context(), "SELECT current_database()").Scan(&name); err != nil || name != "squall" {
 		t.Errorf("database %q, %v", name, err)
+	}
+}
+
+func TestPlantedIsAnotherImage(t *testing.T) {
+	plain, err := Programs(t.Context(), Options{Progress: os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	planted, err := Programs(t.Context(), Options{Planted: true, Progress: os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain.Ref == planted.Ref || plain.Archive == planted.Archive {
+		t.Errorf("one image for both: %v", plain)
+	}
+	again, err := Programs(t.Context(), Options{})
+	if err != nil || again != plain {
+		t.Errorf("the plain one is now %v, was %v (%v)", again, plain, err)
 	}
 }
