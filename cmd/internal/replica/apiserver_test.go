@@ -2,10 +2,12 @@ package replica
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,7 +38,10 @@ func newAPIServer(t *testing.T) *apiServer {
 func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods") {
 		s.got <- struct{}{}
-		time.Sleep(s.slow)
+		s.mu.Lock()
+		slow := s.slow
+		s.mu.Unlock()
+		time.Sleep(slow)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,6 +104,20 @@ func (s *apiServer) object(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// callers are the names under which it was called.
+func (s *apiServer) callers() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(slices.Sorted(maps.Keys(s.agents)), " ")
+}
+
+// with changes it.
+func (s *apiServer) with(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
 }
 
 // holder is who has the lease.

@@ -185,8 +185,8 @@ func TestDispatcherLaunches(t *testing.T) {
 	if holder := api.holder(); !strings.HasPrefix(holder, "dispatcher-1/") {
 		t.Errorf("the lease is %q's", holder)
 	}
-	if len(api.agents) != 1 || !api.agents["dispatcher-1"] {
-		t.Errorf("known to the API server as %v", api.agents)
+	if callers := api.callers(); callers != "dispatcher-1" {
+		t.Errorf("known to the API server as %s", callers)
 	}
 	p.stops(t)
 	if holder := api.holder(); holder != "" {
@@ -233,7 +233,7 @@ func checkPod(t *testing.T, text string) {
 func TestAStopLetsTheCallUnderWayEnd(t *testing.T) {
 	t.Parallel()
 	url, api := newDatabase(t), newAPIServer(t)
-	api.slow = 2 * time.Second
+	api.with(func() { api.slow = 2 * time.Second })
 	p := start(t, url, api, "--migrate")
 	await(t, "for the lease", func() bool { return api.holder() != "" })
 	store := submitTo(t, url)
@@ -256,9 +256,11 @@ func TestAStopLetsTheCallUnderWayEnd(t *testing.T) {
 func TestAStopLeavesTheLeaseOfOthersAlone(t *testing.T) {
 	t.Parallel()
 	url, api := newDatabase(t), newAPIServer(t)
-	api.objects[leasePath] = map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-		"metadata": map[string]any{"name": "dispatcher", "resourceVersion": "1"},
-		"spec":     map[string]any{"holderIdentity": "dispatcher-2/1", "leaseDurationSeconds": 3600, "renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")}}
+	api.with(func() {
+		api.objects[leasePath] = map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+			"metadata": map[string]any{"name": "dispatcher", "resourceVersion": "1"},
+			"spec":     map[string]any{"holderIdentity": "dispatcher-2/1", "leaseDurationSeconds": 3600, "renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")}}
+	})
 	p := start(t, url, api, "--migrate")
 	await(t, "for the standby to be ready", func() bool { code, _ := p.get("/readyz"); return code == http.StatusOK })
 	p.stops(t)
