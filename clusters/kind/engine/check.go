@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,7 +78,7 @@ func Check(ctx context.Context) (Status, error) {
 		ServerErrors                                                       []string
 	}
 	if jsonErr := json.Unmarshal(out, &info); err != nil || jsonErr != nil || info.ServerVersion == "" {
-		return Status{}, diagnose(ctx, host, errors.Join(err, serverErrors(info.ServerErrors)))
+		return Status{}, diagnose(ctx, host, said(err, info.ServerErrors))
 	}
 	status := Status{Host: host, Version: info.ServerVersion, Storage: info.Driver, CgroupVersion: info.CgroupVersion, Runtime: info.DefaultRuntime, Architecture: info.Architecture}
 	if status.CgroupVersion == "" {
@@ -118,11 +119,16 @@ func diagnose(ctx context.Context, host string, err error) error {
 	return &Unavailable{Reason: "no Docker engine listens at " + host, Remedy: getEngine, startable: true}
 }
 
-func serverErrors(texts []string) error {
-	if len(texts) == 0 {
-		return nil
+// said is what the client said: newer ones on standard error, older ones in the document.
+func said(err error, inDocument []string) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(bytes.TrimSpace(exit.Stderr)) > 0 {
+		return errors.New(string(bytes.TrimSpace(exit.Stderr)))
 	}
-	return errors.New(strings.Join(texts, "; "))
+	if len(inDocument) > 0 {
+		return errors.New(strings.Join(inDocument, "; "))
+	}
+	return err
 }
 
 func defaultHost() bool {

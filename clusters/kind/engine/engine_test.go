@@ -100,6 +100,7 @@ func TestInstallRuntimeKeepsTheSettingsOnTheMachine(t *testing.T) {
 
 func TestCheckTellsWhatIsWrong(t *testing.T) {
 	client := func(t *testing.T, dir, host string) {
+		t.Helper()
 		script := "#!/bin/sh\nif [ \"$1\" = context ]; then echo '" + host + "'; exit; fi\n" +
 			`echo '{"ServerErrors":["the engine says so"]}'; exit 1` + "\n"
 		if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(script), 0o755); err != nil {
@@ -113,6 +114,17 @@ func TestCheckTellsWhatIsWrong(t *testing.T) {
 	}{
 		{"no client", func(*testing.T, string) {}, []string{"no docker command", "docs.docker.com/engine/install"}},
 		{"nobody listens", func(t *testing.T, dir string) { client(t, dir, "unix://"+dir+"/none.sock") }, []string{"no Docker engine listens at unix://", "DOCKER_HOST"}},
+		{"elsewhere, a newer client", func(t *testing.T, dir string) {
+			client(t, dir, "tcp://10.0.0.1:2375")
+			script, err := os.ReadFile(filepath.Join(dir, "docker"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			newer := strings.Replace(string(script), "echo '{", "echo cannot connect today >&2; echo '{", 1)
+			if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(newer), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"tcp://10.0.0.1:2375 does not answer: cannot connect today; start it"}},
 		{"elsewhere", func(t *testing.T, dir string) { client(t, dir, "tcp://10.0.0.1:2375") }, []string{"tcp://10.0.0.1:2375 does not answer", "the engine says so"}},
 		{"listens and does not answer", func(t *testing.T, dir string) {
 			listener, err := net.Listen("unix", filepath.Join(dir, "s"))
@@ -302,14 +314,17 @@ func TestDropStalePID(t *testing.T) {
 	}
 	process("10", "dockerd")
 	process("11", "bash")
-	for pid, want := range map[string]bool{"10": true, "11": false, "12\n": false} { // order does not matter
-		if err := os.WriteFile(file, []byte(pid), 0o644); err != nil {
+	for _, test := range []struct {
+		pid  string
+		want bool
+	}{{"10", true}, {"11", false}, {"12\n", false}} {
+		if err := os.WriteFile(file, []byte(test.pid), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		running, err := dropStalePID(file, "dockerd", dir)
 		_, statErr := os.Stat(file)
-		if err != nil || running != want || (statErr == nil) != want {
-			t.Errorf("process %s: running %t, %v; file: %v", pid, running, err, statErr)
+		if err != nil || running != test.want || (statErr == nil) != test.want {
+			t.Errorf("process %s: running %t, %v; file: %v", test.pid, running, err, statErr)
 		}
 	}
 	if running, err := dropStalePID(file, "dockerd", dir); running || err != nil {
