@@ -24,6 +24,7 @@ type session struct {
 	worked bool     // something was executed since the last Sync, sent on by a Flush
 	open   bool     // in a transaction, as far as the client's statements tell
 	call   *call    // under way
+	more   bool     // the call goes on after a statement that was a transaction by itself
 	skip   bool     // messages are dropped until Sync: an answer of our own stands for them
 
 	replies replies
@@ -273,6 +274,7 @@ func (c *session) summarise(kind byte, actual byte) unit {
 		u.effect = commits && actual != 'E' || alone && !commits
 	}
 	c.call.commits = commits || alone && writes
+	c.more = more && u.effect
 	if commits || rolls || u.effect && !more {
 		c.call = nil
 	}
@@ -281,10 +283,12 @@ func (c *session) summarise(kind byte, actual byte) unit {
 
 // begin says what is known of the call that a statement belongs to.
 func (c *session) begin(p portal) {
-	if c.call == nil {
+	verb, task := p.about()
+	if c.call == nil || c.more && verb != c.call.verb { // the rest of the last call never came
 		c.call = &call{port: clusters.Store, process: c.process}
 	}
-	if verb, task := p.about(); verb != "" && c.call.verb == "" {
+	c.more = false
+	if verb != "" && c.call.verb == "" {
 		c.call.verb, c.call.task = verb, task
 	}
 }

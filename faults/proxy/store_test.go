@@ -324,6 +324,8 @@ func TestSimpleProtocol(t *testing.T) {
 		{"one text", Rule{Verb: Commit, Action: clusters.CutCall}, []string{"BEGIN; INSERT INTO jobs VALUES ('a'); COMMIT"}, "", true, false},
 		{"autocommit", Rule{Verb: Commit, Action: clusters.CutReply}, []string{"SELECT 1", "INSERT INTO jobs VALUES ('a')"}, "", true, true},
 		{"a tag with the task in it", Rule{Verb: "submit", Task: "a", Action: clusters.CutCall}, []string{"/* squall:submit task=a */ INSERT INTO jobs VALUES ('a')"}, "", true, false},
+		{"the rest of a call never comes", Rule{Verb: "submit", Action: clusters.CutCall}, []string{"/* squall:scan more */ SELECT 1", "/* squall:submit */ INSERT INTO jobs VALUES ('a')"}, "", true, false},
+		{"both parts are one call", Rule{Verb: "scan", Nth: 2, Action: clusters.CutCall}, []string{"/* squall:scan more */ SELECT 1", "/* squall:scan */ SELECT 1", "INSERT INTO jobs VALUES ('a')"}, "", false, true},
 		{"another task", Rule{Verb: "submit", Task: "b", Action: clusters.CutCall}, []string{"/* squall:submit task=a */ INSERT INTO jobs VALUES ('a')"}, "", false, true},
 		{"an error inside a transaction", Rule{Action: clusters.Answer, Code: "conflict"}, []string{"BEGIN", "INSERT INTO jobs VALUES ('a')"}, "40001", false, false},
 		{"an error at COMMIT", Rule{Action: clusters.Answer, Code: "timeout"}, []string{"BEGIN", "INSERT INTO jobs VALUES ('a')", "COMMIT"}, "40003", false, false},
