@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/squall-chaos/squall/clusters/kind/images"
 	"github.com/squall-chaos/squall/dispatcher/kube"
 )
 
@@ -53,7 +54,7 @@ func (w *World) makeNamespace(ctx context.Context) error {
 	if _, err := front.Exec(ctx, "install", "-d", "-m", "1777", w.recordDir()); err != nil {
 		return err
 	}
-	if _, err := front.Exec(ctx, "install", "-d", "-o", fmt.Sprint(postgresUser), "-m", "0700", w.dataDir()); err != nil {
+	if _, err := front.Exec(ctx, "install", "-d", "-o", fmt.Sprint(images.PostgresUser), "-m", "0700", w.dataDir()); err != nil {
 		return err
 	}
 	for claim, dir := range map[string]string{claimRecord: w.recordDir(), claimData: w.dataDir()} {

@@ -14,6 +14,7 @@ import (
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/clusters/journal"
+	"github.com/squall-chaos/squall/clusters/kind/images"
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/kube/environment"
 )
@@ -172,7 +173,7 @@ func (w *World) replicaPod(r *replica) *corev1.Pod {
 	spec.RestartPolicy = corev1.RestartPolicyNever
 	spec.TerminationGracePeriodSeconds = new(int64(1))
 	spec.TopologySpreadConstraints = nil
-	spec.SecurityContext.RunAsUser = new(int64(programsUser))
+	spec.SecurityContext.RunAsUser = new(int64(images.ProgramsUser))
 	onControlPlane(spec)
 	spec.Volumes = append(spec.Volumes, claimVolume(claimRecord), secretVolume("kubeconfig"), corev1.Volume{
 		Name: "faultproxy", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{

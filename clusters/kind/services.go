@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/squall-chaos/squall/clusters/kind/images"
 )
 
 // The ports of the services of a run.
@@ -20,9 +22,6 @@ const (
 	apiPort     = 6443
 	controlPort = 9443
 )
-
-// postgresUser is the user that the images of Postgres have for it.
-const postgresUser = 999
 
 // addresses are host:port as seen within the cluster: by number, so that no run depends on DNS.
 type addresses struct {
@@ -140,7 +139,7 @@ func claimVolume(claim string) corev1.Volume {
 
 // postgresPod keeps its data on a volume and waits for the disk, so that to kill it is a real fault.
 func (w *World) postgresPod() *corev1.Pod {
-	p := w.pod("postgres", postgresUser, corev1.Container{
+	p := w.pod("postgres", images.PostgresUser, corev1.Container{
 		Image: w.options.Postgres.Ref,
 		Env: []corev1.EnvVar{
 			{Name: "POSTGRES_USER", Value: "squall"}, {Name: "POSTGRES_DB", Value: "squall"}, {Name: "PGDATA", Value: "/data/pgdata"},
@@ -164,12 +163,9 @@ func (w *World) postgresPod() *corev1.Pod {
 	return p
 }
 
-// programsUser is the user of the image of the programs.
-const programsUser = 65532
-
 func (w *World) proxyPod() *corev1.Pod {
 	const config = "/etc/squall"
-	p := w.pod("faultproxy", programsUser, corev1.Container{
+	p := w.pod("faultproxy", images.ProgramsUser, corev1.Container{
 		Image: w.options.Programs.Ref,
 		Command: []string{
 			"/faultproxy",

@@ -96,7 +96,7 @@ type kindRuns struct {
 
 // loadKind brings the images to the nodes.
 func loadKind(ctx context.Context, bed *testbed.Cluster, o worldOptions) (*kindRuns, error) {
-	k := &kindRuns{ctx: ctx, bed: bed, stamp: time.Now().UTC().Format("150405"), log: kindLog(o.progress)}
+	k := &kindRuns{bed: bed, stamp: time.Now().UTC().Format("150405"), log: kindLog(o.progress)}
 	if err := kind.Sweep(ctx, bed); err != nil {
 		return nil, err
 	}
@@ -131,12 +131,12 @@ func kindLog(w io.Writer) *slog.Logger {
 }
 
 // open prepares one run, in a namespace of its own.
-func (k *kindRuns) open(c clusters.Config) (clusters.Cluster, error) {
+func (k *kindRuns) open(ctx context.Context, c clusters.Config) (clusters.Cluster, error) {
 	programs := k.reference
 	if c.System.Name != "reference" {
 		programs = k.planted
 	}
-	w, err := kind.New(k.ctx, k.bed, c, kind.Options{
+	w, err := kind.New(ctx, k.bed, c, kind.Options{
 		Namespace: fmt.Sprintf("squall-%s-%d", k.stamp, k.number.Add(1)), Programs: programs, Postgres: k.postgres, Log: k.log,
 	})
 	if err != nil {
