@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -72,29 +74,38 @@ func (e entry) copy(to *tar.Writer, header *tar.Header) error {
 	return err
 }
 
-// concat is a tar of what other tars hold, and of the entries.
+// concat is a tar of what other tars hold, and of the entries. An engine takes no layer in which a name is twice: where it would be, the
+// entry counts, and among the tars and for directories the first.
 func concat(paths []string, entries []entry) io.ReadCloser {
 	in, out := io.Pipe()
-	go func() {
-		to := tar.NewWriter(out)
-		var err error
-		for _, path := range paths {
-			err = errors.Join(err, appendTar(to, path))
-		}
-		if err == nil {
-			err = appendEntries(to, entries)
-		}
-		if err == nil {
-			err = to.Close()
-		}
-		_ = out.CloseWithError(err)
-	}()
+	go func() { _ = out.CloseWithError(writeConcat(out, paths, entries)) }()
 	return in
 }
 
-// appendTar copies what a tar holds.
-func appendTar(to *tar.Writer, path string) error {
-	file, err := os.Open(path)
+func writeConcat(out io.Writer, paths []string, entries []entry) error {
+	to, seen := tar.NewWriter(out), map[string]bool{}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.name, "/") {
+			seen[path.Clean(e.name)] = true
+		}
+	}
+	for _, name := range paths {
+		if err := appendTar(to, name, seen); err != nil {
+			return fmt.Errorf("copy %s: %w", name, err)
+		}
+	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e entry) bool {
+		return strings.HasSuffix(e.name, "/") && seen[path.Clean(e.name)]
+	})
+	if err := appendEntries(to, entries); err != nil {
+		return err
+	}
+	return to.Close()
+}
+
+// appendTar copies what a tar holds, but for the names that were seen.
+func appendTar(to *tar.Writer, name string, seen map[string]bool) error {
+	file, err := os.Open(name)
 	if err != nil {
 		return err
 	}
@@ -102,17 +113,22 @@ func appendTar(to *tar.Writer, path string) error {
 	from := tar.NewReader(file)
 	for {
 		header, err := from.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read %s: %w", path, err)
+			return err
 		}
+		clean := path.Clean(header.Name)
+		if seen[clean] {
+			continue
+		}
+		seen[clean] = true
 		if err := to.WriteHeader(header); err != nil {
-			return fmt.Errorf("copy %s from %s: %w", header.Name, path, err)
+			return fmt.Errorf("%s: %w", header.Name, err)
 		}
 		if _, err := io.Copy(to, from); err != nil {
-			return fmt.Errorf("copy %s from %s: %w", header.Name, path, err)
+			return fmt.Errorf("%s: %w", header.Name, err)
 		}
 	}
 }

@@ -280,3 +280,27 @@ func programsIn(dir string) error {
 	}
 	return errors.Join(errs...)
 }
+
+// An engine refuses a layer in which a name is twice.
+func TestALayerHasEveryNameOnce(t *testing.T) {
+	dir := t.TempDir()
+	first := filepath.Join(dir, "first.tar")
+	var of bytes.Buffer
+	if err := errors.Join(writeConcat(&of, nil, []entry{{name: "./etc/"}, {name: "./etc/motd", text: "old"}, {name: "./etc/hosts", text: "hosts"}}),
+		os.WriteFile(first, of.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	var layer bytes.Buffer
+	if err := writeConcat(&layer, []string{first, first}, []entry{{name: "etc/"}, {name: "etc/motd", text: "new"}, {name: "bin/"}}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	from := tar.NewReader(&layer)
+	for header, err := from.Next(); err == nil; header, err = from.Next() {
+		text, _ := io.ReadAll(from)
+		got = append(got, header.Name+string(text))
+	}
+	if want := "./etc/ ./etc/hostshosts etc/motdnew bin/"; strings.Join(got, " ") != want {
+		t.Errorf("got %q", got)
+	}
+}

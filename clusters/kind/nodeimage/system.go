@@ -97,6 +97,7 @@ func strip(root string) error {
 // tools are programs, the libraries that they load by name included.
 var tools = []string{
 	"usr/sbin/nft", "usr/sbin/xtables-nft-multi", "usr/sbin/xtables-legacy-multi", "usr/bin/ip",
+	"usr/lib64/ld-linux*", "usr/lib/ld-linux*", // the loader's name, on amd64 and on arm64
 	"usr/lib/*/xtables/*.so", "etc/protocols", "etc/services", "etc/iproute2/*", "usr/share/iproute2/*",
 }
 
