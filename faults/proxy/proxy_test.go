@@ -98,6 +98,16 @@ type stand struct {
 	testing.TB
 	cluster *cluster
 	client  *Client
+	// adapters by process, so that connections are used again
+	pods  map[string]*kube.Workloads
+	locks map[string]*kube.Leases
+}
+
+// in is the stand for a part of the test.
+func (s *stand) in(t *testing.T) *stand {
+	part := *s
+	part.TB = t
+	return &part
 }
 
 func newStand(t testing.TB) *stand {
@@ -122,7 +132,7 @@ func newStand(t testing.TB) *stand {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second) // net/http waits 5 s for connections without a request
 		defer cancel()
 		if err := p.Close(ctx); err != nil {
 			t.Errorf("close: %v", err)
@@ -130,7 +140,8 @@ func newStand(t testing.TB) *stand {
 	})
 	if database == "" {
 	}
-	return &stand{Proxy: p, TB: t, cluster: c, client: &Client{URL: "http://" + p.ControlAddr().String(), Token: secret}}
+	return &stand{Proxy: p, TB: t, cluster: c, pods: map[string]*kube.Workloads{}, locks: map[string]*kube.Leases{},
+		client: &Client{URL: "http://" + p.ControlAddr().String(), Token: secret}}
 }
 
 // config leads a client of the API server through the proxy.
@@ -142,19 +153,27 @@ func (s *stand) config(process string) *rest.Config {
 
 func (s *stand) workloads(process string) *kube.Workloads {
 	s.Helper()
+	if k := s.pods[process]; k != nil {
+		return k
+	}
 	k, err := kube.NewWorkloads(s.config(process), kube.Options{Namespace: "batch", Image: "worker"})
 	if err != nil {
 		s.Fatal(err)
 	}
+	s.pods[process] = k
 	return k
 }
 
 func (s *stand) leases(process string) *kube.Leases {
 	s.Helper()
+	if k := s.locks[process]; k != nil {
+		return k
+	}
 	k, err := kube.NewLeases(s.config(process), "batch")
 	if err != nil {
 		s.Fatal(err)
 	}
+	s.locks[process] = k
 	return k
 }
 
