@@ -34,6 +34,8 @@ type banner struct {
 	Facts      []fact
 	Replay     string
 	Rerun      string
+	// ReplayWord and RerunWord say what the commands are for.
+	ReplayWord, RerunWord string
 }
 
 // fact is a name with its value.
@@ -45,6 +47,10 @@ func (r *Run) banner() banner {
 	if r.Bundle != "" {
 		b.Rerun = r.Rerun()
 	}
+	b.ReplayWord, b.RerunWord = "Replay", "or, without the bundle:"
+	if r.Live {
+		b.ReplayWord, b.RerunWord = "Judge again", "no seed makes this run again; in sim, with the faults as they struck here:"
+	}
 	if v := r.First(); v != nil {
 		b.Invariant, b.Message, b.Tolerated = v.Invariant, v.Message, r.tolerates(v.Invariant)
 		if i := r.Report.Invariant(v.Invariant); i != nil {
@@ -53,11 +59,22 @@ func (r *Run) banner() banner {
 		b.Others = otherViolations(r.Report, v.Invariant)
 	}
 	b.Facts = []fact{{"Dispatcher", m.Dispatcher}, {"World", m.World}, {"Seed", seed(m.Seed)},
-		{"Virtual time", seconds(r.Virtual)}, {"Wall time", seconds(r.Wall)}, {"Squall", m.Version}}
+		{timeWord(r.Live), seconds(r.Virtual)}, {"Wall time", seconds(r.Wall)}, {"Squall", m.Version}}
+	if sc := r.Made.Scale; sc.Changes() {
+		b.Facts = append(b.Facts, fact{"Times divided by", strconv.FormatFloat(max(sc.Factor, 1), 'g', -1, 64)})
+	}
 	if m.TraceHash != 0 {
 		b.Facts = append(b.Facts, fact{"Trace hash", hash(m.TraceHash)})
 	}
 	return b
+}
+
+// timeWord is what the time of a run is called.
+func timeWord(live bool) string {
+	if live {
+		return "Run time"
+	}
+	return "Virtual time"
 }
 
 // look is that of the verdict; but where that alone would mislead, of what it is worth.
@@ -80,6 +97,9 @@ func (r *Run) notes() string {
 	}
 	if r.Expected == Invalid {
 		notes = append(notes, "This dispatcher is expected to fail the scenario.")
+	}
+	if len(r.Fitted) > 0 {
+		notes = append(notes, "To fit the world: "+strings.Join(r.Fitted, "; ")+".")
 	}
 	if len(r.Unmet) > 0 {
 		notes = append(notes, "Not as expected: "+strings.Join(r.Unmet, "; ")+".")

@@ -104,7 +104,7 @@ func details(s Summary) string {
 		lines = append(lines, "first invalid seed: "+seed(*s.FirstInvalid))
 	}
 	if s.Replay != "" {
-		lines = append(lines, "replay: "+s.Replay)
+		lines = append(lines, s.again())
 	}
 	return "\n" + printable(strings.Join(lines, "\n")) + "\n"
 }

@@ -103,7 +103,7 @@ func paragraph(s Summary) string {
 		lines = append(lines, "  "+s.Story)
 	}
 	if s.Replay != "" {
-		lines = append(lines, "  replay: "+s.Replay)
+		lines = append(lines, "  "+s.again())
 	}
 	return strings.Join(lines, "\n") + "\n"
 }

@@ -17,6 +17,8 @@ type suitePage struct {
 	Facts    []fact
 	Failing  []suiteRow
 	Groups   []suiteGroup
+	Compared []comparedRow
+	Left     []LeftOut
 	Idle     []string // invariants that nothing put to the test anywhere
 	JSON     string
 	Download download
@@ -42,16 +44,21 @@ type suiteRow struct {
 // groupNames are the headings of the groups that `make chaos` has.
 var groupNames = map[string]string{
 	"reference": "The reference must pass", "naive": "The naive dispatcher must fail", "defect": "Every planted defect must be found",
-	"swarm": "The reference under many seeds", "": "Results",
+	"swarm": "The reference under many seeds", "kind": "The reference in kind", "confirm": "Planted defects confirmed in kind", "": "Results",
 }
 
 // WriteSuite writes the index over many results as one page; links to single reports are the summaries' Report.
 func WriteSuite(w io.Writer, title, version string, all []Summary) error {
+	return Suite{}.WriteHTML(w, title, version, all)
+}
+
+// WriteHTML is WriteSuite with what else the suite has to say.
+func (x Suite) WriteHTML(w io.Writer, title, version string, all []Summary) error {
 	c, err := newChrome(title)
 	if err != nil {
 		return err
 	}
-	page := suitePage{chrome: c, Idle: idleEverywhere(all)}
+	page := suitePage{chrome: c, Idle: idleEverywhere(all), Compared: x.rows(), Left: x.Left}
 	page.sum(version, all)
 	at := map[string]int{}
 	for i, s := range all {

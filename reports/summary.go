@@ -43,6 +43,8 @@ type Summary struct {
 	Case           string // its minimal timeline in Mermaid
 	Bundle, Report string // paths; empty: none
 	Replay         string
+	// Live: Replay judges the record again, since no seed makes the run again.
+	Live bool
 }
 
 // Summarize takes over what package scenarios counted.
@@ -91,7 +93,15 @@ func SummaryOf(r *Run) Summary {
 func (s *Summary) Show(r *Run) {
 	scene := setScene(r)
 	s.Seed, s.Story, s.Case = r.record().Meta.Seed, scene.story(), scene.mermaid()
-	s.Bundle, s.Replay = r.Bundle, r.Replay()
+	s.Bundle, s.Replay, s.Live = r.Bundle, r.Replay(), r.Live
+}
+
+// again is the command to look into the shown run once more, with what it does.
+func (s Summary) again() string {
+	if s.Live {
+		return "judge again: " + s.Replay
+	}
+	return "replay: " + s.Replay
 }
 
 // Verdict is the merged verdict of all seeds: one invalid seed settles it; none at all is unknown, and so are seeds that

@@ -160,6 +160,11 @@ func (s suite) rest(c *console) {
 	for _, n := range s.left {
 		fmt.Fprintf(c.out, "not run in kind: %s\n", n)
 	}
+	s.unasked(c)
+}
+
+// unasked says in which worlds nothing was run, and how to do that.
+func (s suite) unasked(c *console) {
 	for _, line := range s.without {
 		fmt.Fprintln(c.out, line)
 	}
@@ -178,7 +183,10 @@ func (f *chaosFlags) tryAndTell(ctx context.Context, c *console, s suite, output
 	r.results.notRun = s.left
 	if t.shown {
 		r.summary(c, time.Since(began))
-		s.rest(c)
+		if err := r.results.document("").suite.WriteText(c.out); err != nil {
+			return broken(err)
+		}
+		s.unasked(c)
 		r.example(c)
 	}
 	if err := c.publish(&r.results, outputs, "Squall: the suite"); err != nil {
@@ -236,6 +244,9 @@ func (f *chaosFlags) tryAll(ctx context.Context, c *console, trials []trial, t *
 			r.results.outcomes = append(r.results.outcomes, o)
 			r.trials, r.asMeant = append(r.trials, x), append(r.asMeant, x.asMeant(o))
 			t.row(w, x, o)
+			if c := o.twin(ctx); c != nil {
+				r.results.compared = append(r.results.compared, *c)
+			}
 		})
 	}
 	r.results.interrupted = ctx.Err() != nil

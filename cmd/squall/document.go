@@ -1,9 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/squall-chaos/squall/reports"
 )
@@ -25,6 +25,8 @@ func formatNames() []string {
 type document struct {
 	title     string
 	summaries []reports.Summary
+	// suite is what a suite has to say besides.
+	suite reports.Suite
 	// page is the run whose page is the HTML; nil: the HTML is an index over the summaries.
 	page *reports.Run
 	// verdict, when set, makes JSON the verdict of page instead of the list of results.
@@ -35,7 +37,7 @@ type document struct {
 func (d document) write(w io.Writer, format, dir string) error {
 	switch format {
 	case formatText:
-		return reports.WriteText(w, d.summaries)
+		return errors.Join(reports.WriteText(w, d.summaries), d.suite.WriteText(w))
 	case formatJSON:
 		if !d.verdict {
 			return reports.WriteJSON(w, d.summaries)
@@ -48,12 +50,12 @@ func (d document) write(w io.Writer, format, dir string) error {
 	case formatJUnit:
 		return reports.WriteJUnit(w, d.summaries)
 	case formatMarkdown:
-		return reports.WriteMarkdown(w, d.summaries)
+		return errors.Join(reports.WriteMarkdown(w, d.summaries), d.suite.WriteMarkdown(w))
 	case formatHTML:
 		if d.page != nil {
 			return d.page.WriteHTML(w)
 		}
-		return reports.WriteSuite(w, d.title, thisBuild().recorded(), linkedFrom(dir, d.summaries))
+		return linkedSuite(dir, d.suite).WriteHTML(w, d.title, thisBuild().recorded(), linkedFrom(dir, d.summaries))
 	}
 	panic(fmt.Sprintf("format %q was let through", format))
 }
@@ -63,27 +65,17 @@ func linkedFrom(dir string, all []reports.Summary) []reports.Summary {
 	linked := make([]reports.Summary, len(all))
 	for i, s := range all {
 		linked[i] = s
-		if s.Report == "" {
-			continue
-		}
-		from, err := filepath.Abs(dir)
-		if err != nil {
-			continue
-		}
-		to, err := filepath.Abs(s.Report)
-		if err != nil {
-			continue
-		}
-		if link, err := filepath.Rel(from, to); err == nil {
-			linked[i].Report = filepath.ToSlash(link)
-		}
+		linked[i].Report = relative(dir, s.Report)
 	}
 	return linked
 }
 
 // document is what the results of runs say.
 func (r results) document(title string) document {
-	d := document{title: title}
+	d := document{title: title, suite: reports.Suite{Compared: r.compared}}
+	for _, n := range r.notRun {
+		d.suite.Left = append(d.suite.Left, reports.LeftOut{World: "kind", Scenario: n.scenario, Reason: n.reason})
+	}
 	for _, o := range r.outcomes {
 		d.summaries = append(d.summaries, o.summary())
 	}

@@ -46,7 +46,7 @@ func listWorld(name string) (worldListing, error) {
 		}
 	}
 	for _, s := range scenarios.Library() {
-		l.Scenarios = append(l.Scenarios, worldCan{s.Name, w.misfit(s)})
+		l.Scenarios = append(l.Scenarios, worldCan{s.Name, strings.Join(w.misfits(s), "; ")})
 	}
 	return l, nil
 }
@@ -60,13 +60,13 @@ func (w worldEntry) cannot(k faults.Kind) string {
 	return why
 }
 
-// misfit says why the world cannot do the scenario; empty: it can.
-func (w worldEntry) misfit(s *scenarios.Scenario) string {
+// misfits says why the world cannot do the scenario; empty: it can.
+func (w worldEntry) misfits(s *scenarios.Scenario) []string {
 	scaled, err := s.Scaled(w.scale)
 	if err != nil {
-		return inOneLine(err)
+		return []string{inOneLine(err)}
 	}
-	return strings.Join(scaled.Misfits(w.ability, 1), "; ")
+	return scaled.Misfits(w.ability, 1)
 }
 
 func (l worldListing) write(out io.Writer) error {

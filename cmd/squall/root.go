@@ -90,6 +90,7 @@ Every flag can be set in the environment as well: SQUALL_DIR=/tmp/squall is --di
 		newListCommand(c), newSchemaCommand(c), newExplainCommand(c),
 		newDoctorCommand(c), newManifestsCommand(c), newVersionCommand(c),
 	)
+	root.AddCommand(newClusterCommands(c)...)
 	strict(root)
 	return root
 }

@@ -40,7 +40,11 @@ func (c *console) printRun(run *reports.Run) {
 	fmt.Fprintf(w, "  recorded       %s, %s, trace hash %016x, squall %s\n", count(len(run.History.Operations), "call", "calls"),
 		count(len(run.History.Events), "event", "events"), m.TraceHash, m.Version)
 	if run.Bundle != "" {
-		fmt.Fprintf(w, "replay: %s\n", run.Replay())
+		if run.Live {
+			fmt.Fprintf(w, "judge again: %s\nin sim: %s\n", run.Replay(), run.Rerun())
+		} else {
+			fmt.Fprintf(w, "replay: %s\n", run.Replay())
+		}
 		fmt.Fprintf(w, "report: %s\n", reportIn(run.Bundle))
 	}
 }

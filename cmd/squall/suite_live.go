@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/scenarios"
@@ -84,7 +86,12 @@ func (f *chaosFlags) liveTrials(world worldEntry) (trials []trial, left []notRun
 		}
 		trials = append(trials, e.trials(world, scaled)...)
 	}
-	return trials, append(left, leftOut(world)...), nil
+	for _, n := range leftOut(world) {
+		if !slices.Contains(left, n) {
+			left = append(left, n)
+		}
+	}
+	return trials, left, nil
 }
 
 func (e entry) trials(world worldEntry, s *scenarios.Scenario) []trial {
@@ -113,18 +120,23 @@ func brokenBy(name string) []string {
 	return nil
 }
 
-// leftOut lists the scenarios of the library that the world cannot do at all, with the reason.
+// leftOut lists the scenarios of the library that the world cannot do at all, with the reason, and those that it could do but that
+// its suite does without; controls stand beside their scenarios.
 func leftOut(world worldEntry) []notRun {
 	var left []notRun
+	var spared []string
 	for _, s := range scenarios.Library() {
-		scaled, err := s.Scaled(world.scale)
-		if err != nil {
-			left = append(left, notRun{s.Name, inOneLine(err)})
-			continue
+		why := world.misfits(s)
+		for _, reason := range why {
+			left = append(left, notRun{s.Name, reason})
 		}
-		for _, why := range scaled.Misfits(world.ability, 1) {
-			left = append(left, notRun{s.Name, why})
+		inSuite := slices.ContainsFunc(liveSuite, func(e entry) bool { return e.scenario == s.Name })
+		if len(why) == 0 && !inSuite && !strings.HasSuffix(s.Name, "-control") {
+			spared = append(spared, s.Name)
 		}
+	}
+	if len(spared) > 0 {
+		left = append(left, notRun{strings.Join(spared, ", "), "not part of its suite, which is to take minutes; squall run NAME --world " + world.name + " runs one"})
 	}
 	return left
 }
