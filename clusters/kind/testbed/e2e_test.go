@@ -253,7 +253,7 @@ func dials(t *testing.T, a *ticker) {
 	}
 	a.client.CloseIdleConnections()
 	within(t, 20*time.Second, "no process of a connection is left in the node", func(ctx context.Context) (string, bool) {
-		out, err := a.c.ControlPlane().Exec(ctx, "bash", "-c", `grep -l --text /dev/tcp /proc/[0-9]*/cmdline | grep -v "/$$/" | grep -v self`)
+		out, err := a.c.ControlPlane().Exec(ctx, "pgrep", "--full", "[/]dev/tcp")
 		return fmt.Sprintf("%s %v", out, err), len(lines(out)) == 0
 	})
 }
