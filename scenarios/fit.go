@@ -19,7 +19,7 @@ func (s *Scenario) fit(machines map[clusters.CapacityType]int) {
 	for kind, n := range machines {
 		left[kind] = n
 	}
-	s.Nodes, s.fitted = slices.Clone(s.Nodes), nil
+	s.Nodes = slices.Clone(s.Nodes)
 	absent := map[string]bool{}
 	for i := range s.Nodes {
 		left[s.Nodes[i].CapacityType] -= s.fitGroup(&s.Nodes[i], left[s.Nodes[i].CapacityType], absent)

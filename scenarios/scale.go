@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,8 @@ type Limits struct {
 	Fixed map[string]time.Duration `json:"fixed,omitempty"`
 	// Platform is how fast the world is where a scenario does not say; what is not set here either is the ordinary value, scaled.
 	Platform clusters.Platform `json:"platform"`
+	// Unset are the fields of a scenario's platform that nobody can set there: the world is as it is.
+	Unset []string `json:"unset,omitempty"`
 	// Notice is the shortest notice of a spot reclaim.
 	Notice time.Duration `json:"notice,omitempty"`
 	// Machines is how many nodes of each type there are, none of them provisioned; nil: as many as a scenario wants.
@@ -37,7 +40,7 @@ type Limits struct {
 
 // none tells whether the limits ask for nothing.
 func (l Limits) none() bool {
-	return len(l.Whole)+len(l.Least)+len(l.Fixed)+len(l.Machines) == 0 && l.Platform == (clusters.Platform{}) && l.Notice == 0
+	return len(l.Whole)+len(l.Least)+len(l.Fixed)+len(l.Machines)+len(l.Unset) == 0 && l.Platform == (clusters.Platform{}) && l.Notice == 0
 }
 
 // Changes tells whether the scale changes anything.
@@ -73,7 +76,8 @@ func (s *Scenario) scaledBy(sc Scale) (*Scenario, error) {
 	c := *s
 	c.scale = sc
 	c.Settings = OverridesTo(sc.settings(settings))
-	c.Platform = sc.platform(s.Platform)
+	c.Platform, c.fitted = sc.settable(s.Platform)
+	c.Platform = sc.platform(c.Platform)
 	c.Tasks, c.Clients, c.Faults = slices.Clone(s.Tasks), slices.Clone(s.Clients), slices.Clone(s.Faults)
 	for i := range c.Tasks {
 		sc.task(&c.Tasks[i])
@@ -194,6 +198,20 @@ func (sc Scale) platform(p Platform) Platform {
 	}
 }
 
+// settable leaves out what nobody can set in the world, and says so.
+func (sc Scale) settable(p Platform) (Platform, []string) {
+	var told []string
+	v := reflect.ValueOf(&p).Elem()
+	for _, f := range fieldsOf(v.Type()) {
+		field := v.FieldByIndex(f.index)
+		if slices.Contains(sc.Limits.Unset, f.name) && !field.IsZero() {
+			field.SetZero()
+			told = append(told, fmt.Sprintf("%s is what it is in %s", f.name, sc.Limits.World))
+		}
+	}
+	return p, told
+}
+
 // unnested lists the findings about settings that do not fit together any more, unless the scenario is about just that.
 func (s *Scenario) unnested() []dispatcher.Finding {
 	settings, err := s.DispatcherSettings()
@@ -278,6 +296,9 @@ func (l Limits) Table() []string {
 		for _, name := range slices.Sorted(maps.Keys(part.values)) {
 			lines = append(lines, fmt.Sprintf("%s %s %s", name, part.what, part.values[name]))
 		}
+	}
+	if len(l.Unset) > 0 {
+		lines = append(lines, "cannot be set: "+strings.Join(l.Unset, ", "))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(l.Machines)) {
 		lines = append(lines, fmt.Sprintf("%d %s nodes, none provisioned", l.Machines[kind], kind))

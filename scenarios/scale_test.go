@@ -20,7 +20,7 @@ profile: tick-300s
 nodes:
   - {name: od, capacity_type: on-demand, count: 3, pods: 5}
   - {name: spot, capacity_type: spot, count: 0, max: 2, pods: 4}
-platform: {image_pull: {uniform: [24s, 48s]}, provisioning: 60s, api_latency: 12ms}
+platform: {image_pull: {uniform: [24s, 48s]}, provisioning: 60s, api_latency: 12ms, cache_lag: 20s}
 tasks:
   - {name: task, count: 2, arrive: {at: 12s, every: 24s}, run: {lognormal: {median: 60s, p99: 120s}}, start_deadline: 10m, deadline: 230s, work: {crash_at: 36s}}
 clients:
@@ -42,6 +42,7 @@ var tight = Limits{
 	Fixed: map[string]time.Duration{"node_grace": 8 * time.Second}, Notice: 5 * time.Second,
 	Platform: clusters.Platform{Startup: clusters.Fixed(700 * time.Millisecond)},
 	Machines: map[clusters.CapacityType]int{clusters.OnDemand: 2, clusters.Spot: 1},
+	Unset:    []string{"cache_lag"},
 }
 
 func TestScaledTimes(t *testing.T) {
@@ -82,6 +83,7 @@ func TestScaledTimes(t *testing.T) {
 		{"call delay", x.Faults[2].Delay.B, 2 * time.Second},
 		{"image_pull", x.Platform.ImagePull.B, 4 * time.Second},
 		{"api_latency is no matter of scale", x.Platform.APILatency.A, 12 * ms},
+		{"cache_lag cannot be set", x.Platform.CacheLag.A, 17 * ms},
 		{"startup is the world's", x.Platform.Startup.A, 700 * ms},
 		{"shutdown is the ordinary one's part", x.Platform.Shutdown.B, 250 * ms},
 		{"scheduling waits for the machine", x.Platform.Scheduling.A, 5002 * ms},
@@ -108,7 +110,7 @@ func TestScaledMachines(t *testing.T) {
 	if !reflect.DeepEqual(x.Nodes, want) {
 		t.Errorf("nodes %+v", x.Nodes)
 	}
-	if got := strings.Join(x.Fitted(), "; "); !strings.Contains(got, "the node-kill of od-3 is left out") || !strings.Contains(got, "group od has 2 nodes of 8 pods") {
+	if got := strings.Join(x.Fitted(), "; "); !strings.Contains(got, "the node-kill of od-3 is left out") || !strings.Contains(got, "cache_lag is what it is in rack") || !strings.Contains(got, "group od has 2 nodes of 8 pods") {
 		t.Errorf("it is said to be fitted so: %s", got)
 	}
 	if why := x.Misfits(Ability{World: "rack", Faults: faults.Capabilities{faults.Nodes, faults.Calls, faults.Platform}, Machines: tight.Machines}, 1); why != nil {
