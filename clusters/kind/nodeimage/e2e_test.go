@@ -73,26 +73,39 @@ func up(t *testing.T, mode v1alpha4.ProxyMode) *testCluster {
 	if c.client, err = kubernetes.NewForConfig(restConfig); err != nil {
 		t.Fatal(err)
 	}
+	asks := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "asker"}, Data: map[string]string{"config": asker}}
+	if _, err := c.client.CoreV1().ConfigMaps("default").Create(t.Context(), asks, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	return c
 }
+
+// asker has kubectl use the name of the API's Service, and be the pod's account.
+const asker = `{"apiVersion": "v1", "kind": "Config", "current-context": "x", "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}],
+"clusters": [{"name": "x", "cluster": {"server": "https://kubernetes.default.svc.cluster.local", "certificate-authority": "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"}}],
+"users": [{"name": "x", "user": {"tokenFile": "/var/run/secrets/kubernetes.io/serviceaccount/token"}}]}`
 
 // works runs a pod on the first worker that asks the name server, on another node, for the API's name, and the API through its
 // Service. The image of kube-proxy is at hand and has kubectl in its one program.
 func (c *testCluster) works(t *testing.T, name string) {
 	t.Helper()
-	zero, no := int64(0), false
+	zero := int64(0)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PodSpec{
-			NodeName: c.name + "-worker", RestartPolicy: corev1.RestartPolicyOnFailure, TerminationGracePeriodSeconds: &zero, AutomountServiceAccountToken: &no,
+			NodeName: c.name + "-worker", RestartPolicy: corev1.RestartPolicyOnFailure, TerminationGracePeriodSeconds: &zero,
 			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 			Containers: []corev1.Container{{
 				Name: "ask", Image: "registry.k8s.io/kube-proxy:" + binaries.KubernetesVersion, ImagePullPolicy: corev1.PullNever,
-				Command: []string{"/usr/local/bin/kubernetes", "kubectl", "--server=https://kubernetes.default.svc.cluster.local", "--insecure-skip-tls-verify", "get", "--raw=/readyz"},
+				Command:      []string{"/usr/local/bin/kubernetes", "kubectl", "--kubeconfig=/asker/config", "get", "--raw=/readyz"},
+				VolumeMounts: []corev1.VolumeMount{{Name: "asker", MountPath: "/asker"}},
 			}},
+			Volumes: []corev1.Volume{{Name: "asker", VolumeSource: corev1.VolumeSource{
+				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "asker"}},
+			}}},
 		},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	c.account(ctx, t)
 	if _, err := c.client.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{}); err != nil {
