@@ -209,7 +209,7 @@ func pages(t *testing.T) map[string][]byte {
 	all := map[string][]byte{}
 	failed := failing()
 	failed.Control = passing()
-	for name, r := range map[string]*Run{"invalid": failed, "valid": passing()} {
+	for name, r := range map[string]*Run{"invalid": failed, "valid": passing(), "live": live()} {
 		var b bytes.Buffer
 		if err := r.WriteHTML(&b); err != nil {
 			t.Fatal(err)
@@ -217,7 +217,7 @@ func pages(t *testing.T) map[string][]byte {
 		all[name] = b.Bytes()
 	}
 	var b bytes.Buffer
-	if err := WriteSuite(&b, "Squall: the suite", "v0.1.0", sampleSummaries()); err != nil {
+	if err := sampleSuite().WriteHTML(&b, "Squall: the suite", "v0.1.0", sampleSummaries()); err != nil {
 		t.Fatal(err)
 	}
 	all["suite"] = b.Bytes()
@@ -253,7 +253,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	for page, html := range pages(t) {
 		for name, screen := range screens {
-			if page == "valid" && strings.HasSuffix(name, "dark") { // nothing in it that the invalid one does not have
+			if (page == "valid" || page == "live") && strings.HasSuffix(name, "dark") { // nothing in it that the invalid one does not have
 				continue
 			}
 			t.Run(page+"-"+name, func(t *testing.T) {

@@ -29,14 +29,14 @@ type Side struct {
 
 // Parting is where the abstract traces of a task part: what it went through in both until then, and what next in each.
 type Parting struct {
-	Task       string
-	Common     []string
-	Model      string // what comes next; empty: nothing
-	Real       string
-	ModelAt    time.Duration
-	RealAt     time.Duration
-	ModelTasks int // tasks whose traces part, of how many
-	Tasks      int
+	Task    string
+	Common  []string
+	Model   string // what comes next; empty: nothing
+	Real    string
+	ModelAt time.Duration
+	RealAt  time.Duration
+	Parted  int // tasks whose traces part, of how many
+	Tasks   int
 }
 
 // Agree tells whether both worlds came to the same verdict, for the same reasons where it is invalid.
@@ -113,7 +113,7 @@ func partingOf(model, real *history.History) *Parting {
 		}
 	}
 	if first != nil {
-		first.ModelTasks, first.Tasks = parted, len(real.Tasks)
+		first.Parted, first.Tasks = parted, len(real.Tasks)
 	}
 	return first
 }
@@ -153,8 +153,8 @@ func (p *Parting) Words() string {
 		}
 		return what + " (" + seconds(at) + ")"
 	}
-	return fmt.Sprintf("%s parts %s: sim %s, kind %s; so do %d of %s", p.Task, before, next(p.Model, p.ModelAt), next(p.Real, p.RealAt),
-		p.ModelTasks, count(p.Tasks, "task", "tasks"))
+	return fmt.Sprintf("%s parts %s: sim %s, kind %s; %d of %s do so", p.Task, before, next(p.Model, p.ModelAt), next(p.Real, p.RealAt),
+		p.Parted, count(p.Tasks, "task", "tasks"))
 }
 
 // words is one side's verdict with its reasons.
