@@ -88,7 +88,7 @@ func connect(r *record) (*Cluster, error) {
 	}
 	own := rest.CopyConfig(c.config)
 	own.QPS, own.Burst = -1, 0 // we ask little, and never twice
-	own.Timeout = 10 * time.Second
+	own.Timeout = 30 * time.Second
 	if c.core, err = core.NewForConfig(own); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (c *Cluster) settle(ctx context.Context, progress io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(progress, "cluster %s: waiting for %d nodes and the DNS\n", c.Name(), len(c.nodes))
-	ctx, cancel := context.WithTimeoutCause(ctx, 3*time.Minute, tooLong(3*time.Minute))
+	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, tooLong(5*time.Minute))
 	defer cancel()
 	for _, n := range c.nodes {
 		if err := n.ready(ctx, time.Time{}); err != nil {

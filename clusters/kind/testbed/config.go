@@ -36,7 +36,7 @@ func configuration(o Options) *v1alpha4.Cluster {
 			IPFamily:      v1alpha4.IPv4Family,
 			KubeProxyMode: v1alpha4.NFTablesProxyMode,
 		},
-		KubeadmConfigPatches: []string{patch(controlPlanePatch()), patch(kubeletPatch())},
+		KubeadmConfigPatches: []string{patch(controlPlanePatch()), patch(kubeletPatch()), patch(patienceOf("InitConfiguration")), patch(patienceOf("JoinConfiguration"))},
 	}
 	for range o.OnDemand {
 		config.Nodes = append(config.Nodes, worker(o.Image, clusters.OnDemand))
@@ -108,6 +108,18 @@ func kubeletPatch() fields {
 		"nodeStatusUpdateFrequency": statusUpdate.String(),
 		"maxPods":                   maxPods,
 		"serializeImagePulls":       false,
+	}
+}
+
+// patienceOf makes kubeadm wait longer than the minute that it gives an API call: a machine that also compiles or runs other
+// clusters needs it. The field came with kubeadm's v1beta4, which kind uses from Kubernetes 1.36 on.
+func patienceOf(kind string) fields {
+	return fields{
+		"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": kind,
+		"timeouts": fields{
+			"kubernetesAPICall": "5m", "etcdAPICall": "5m", "kubeletHealthCheck": "8m", "controlPlaneComponentHealthCheck": "8m",
+			"tlsBootstrap": "8m", "discovery": "8m",
+		},
 	}
 }
 

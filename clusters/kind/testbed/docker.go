@@ -12,7 +12,7 @@ import (
 )
 
 // patience bounds a docker command that has no reason to take long. An engine on a busy machine answers in seconds.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // command is one call of the docker command line.
 type command struct {

@@ -30,7 +30,7 @@ func (n *Node) Name() string { return n.name }
 func (n *Node) CapacityType() clusters.CapacityType { return n.capacity }
 
 // returning bounds the way back of a node: systemd, containerd, kubelet and the network.
-const returning = 2 * time.Minute
+const returning = 3 * time.Minute
 
 // Kill ends everything on the node at once, as a loss of power would. Docker's restart policy does not bring it back: that
 // is for containers that end by themselves.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // removal may take this long after the context of a creation has ended: what was created has to go.
-const removal = 90 * time.Second
+const removal = 3 * time.Minute
 
 // Up creates a cluster and waits until its nodes are ready. What it created is removed again when it fails or ctx ends.
 func Up(ctx context.Context, o Options) (*Cluster, error) {
@@ -171,7 +172,7 @@ func abandon(ctx context.Context, name string, done <-chan error) error {
 func explain(ctx context.Context, name string, err error) error {
 	said := err.Error()
 	if run := kindexec.RunErrorForError(err); run != nil {
-		said = tail(string(run.Output), 12, "\n  ")
+		said = tail(withoutStack(string(run.Output)), 8, "\n  ")
 	}
 	if r, lookErr := one(ctx, name); lookErr == nil && r != nil {
 		for _, c := range r.containers {
@@ -187,6 +188,21 @@ func explain(ctx context.Context, name string, err error) error {
 	}
 	return fmt.Errorf("%s\n  %s", firstLine(err.Error()), said)
 }
+
+// withoutStack drops the frames of the stack trace with which kubeadm ends: a function's name, then the place in its source.
+func withoutStack(text string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		if !strings.Contains(trimmed, " ") || frame.MatchString(trimmed) {
+			continue
+		}
+		kept.WriteString(line)
+	}
+	return kept.String()
+}
+
+var frame = regexp.MustCompile(`\.(go|s):\d+$`)
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")

@@ -16,12 +16,15 @@ case "$*" in
 *"ps --all"*) echo "squall-a|squall-a-control-plane|control-plane|exited"; echo "squall-a|squall-a-worker|worker|running" ;;
 logs*control-plane) echo "exec /usr/local/bin/entrypoint: exec format error" >&2 ;;
 esac`)
-	failed := &kindexec.RunError{Command: []string{"docker", "exec"}, Output: []byte("one\n\ntwo\n"), Inner: errors.New("exit status 1")}
+	failed := &kindexec.RunError{Command: []string{"docker", "exec"}, Output: []byte("one more\n\nerror: no two\n\ngithub.com/spf13/cobra.(*Command).Execute\n\tgithub.com/spf13/cobra@v1.10.2/command.go:1071\n"), Inner: errors.New("exit status 1")}
 	err := explain(t.Context(), "a", failed)
-	for _, want := range []string{"two", "squall-a-control-plane is exited", "exec format error", "squall node-image build"} {
+	for _, want := range []string{"no two", "squall-a-control-plane is exited", "exec format error", "squall node-image build"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in: %v", want, err)
 		}
+	}
+	if strings.Contains(err.Error(), "cobra") {
+		t.Errorf("a stack trace helps nobody: %v", err)
 	}
 	if strings.Contains(err.Error(), "worker is") {
 		t.Errorf("a node that runs is blamed: %v", err)
