@@ -44,7 +44,8 @@ func (c *console) begin(what string, total int) *progress {
 		first, every = barEvery, barEvery
 		p.bar(c)
 	} else {
-		p.show = func() { fmt.Fprintln(c.err, "squall: "+p.line()) }
+		lines := c.lines("squall: ")
+		p.show = func() { fmt.Fprintln(lines, p.line()) }
 	}
 	p.stopped.Go(func() {
 		next := time.NewTimer(first)

@@ -67,9 +67,11 @@ func (o worldOptions) check(cmd *cobra.Command, w worldEntry) error {
 	return nil
 }
 
+// lineLock keeps lines of several goroutines apart.
+var lineLock sync.Mutex
+
 // lineWriter writes whole lines, each with a prefix, from any goroutine.
 type lineWriter struct {
-	mu     *sync.Mutex
 	to     io.Writer
 	prefix string
 	rest   []byte
@@ -80,12 +82,12 @@ func (c *console) lines(prefix string) io.Writer {
 	if c.quiet {
 		return io.Discard
 	}
-	return &lineWriter{mu: new(sync.Mutex), to: c.err, prefix: prefix}
+	return &lineWriter{to: c.err, prefix: prefix}
 }
 
 func (w *lineWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	lineLock.Lock()
+	defer lineLock.Unlock()
 	w.rest = append(w.rest, p...)
 	for {
 		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
