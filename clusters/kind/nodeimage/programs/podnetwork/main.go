@@ -14,11 +14,17 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 )
 
-const every = 3 * time.Second
+const (
+	every = 3 * time.Second // the nodes are looked up
+	// again is when the network is gone over although the nodes are the same. A node that starts anew starts this program anew, too;
+	// to ask the kernel more often costs more than all else on small machines.
+	again = time.Minute
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -38,7 +44,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var nodes []node
+	var nodes, settled []node
+	var settledAt time.Time
 	said := ""
 	for {
 		// Without the API server the nodes are those that were there last: routes are put back all the same.
@@ -47,12 +54,12 @@ func run(ctx context.Context) error {
 		} else {
 			slog.Warn("the nodes cannot be listed", "error", err)
 		}
-		// The same trouble is told once.
-		if err := reconcile(ctx, os.Getenv("NODE_NAME"), subnet, nodes); err != nil && err.Error() != said {
-			said = err.Error()
-			slog.Warn("the pod network is not complete", "error", err)
-		} else if err == nil {
-			said = ""
+		if !slices.Equal(nodes, settled) || time.Since(settledAt) > again {
+			err := reconcile(ctx, os.Getenv("NODE_NAME"), subnet, nodes)
+			if err == nil && len(nodes) > 0 {
+				settled, settledAt = nodes, time.Now()
+			}
+			said = tell(err, said)
 		}
 		select {
 		case <-ctx.Done():
@@ -60,6 +67,17 @@ func run(ctx context.Context) error {
 		case <-time.After(every):
 		}
 	}
+}
+
+// tell says what is wrong, the same trouble once.
+func tell(err error, said string) string {
+	if err == nil {
+		return ""
+	}
+	if err.Error() != said {
+		slog.Warn("the pod network is not complete", "error", err)
+	}
+	return err.Error()
 }
 
 func reconcile(ctx context.Context, self string, subnet netip.Prefix, nodes []node) error {

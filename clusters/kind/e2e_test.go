@@ -1,0 +1,266 @@
+//go:build e2e
+
+package kind_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/e2e-framework/klient/k8s"
+	"sigs.k8s.io/e2e-framework/klient/k8s/resources"
+	"sigs.k8s.io/e2e-framework/klient/wait"
+	"sigs.k8s.io/e2e-framework/klient/wait/conditions"
+	"sigs.k8s.io/e2e-framework/pkg/env"
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
+	"sigs.k8s.io/e2e-framework/pkg/features"
+
+	"github.com/squall-chaos/squall/clusters/kind/testbed"
+	"github.com/squall-chaos/squall/dispatcher/kube"
+)
+
+// cluster is the one that all features share; they are tried through the command line, as its users do.
+const cluster = "e2e-kind"
+
+var (
+	world  env.Environment
+	squall string // the program
+	bed    *testbed.Cluster
+)
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "squall-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	world = env.New()
+	world.Setup(buildSquall(dir), clusterUp)
+	world.Finish(clusterDown, func(ctx context.Context, _ *envconf.Config) (context.Context, error) { return ctx, os.RemoveAll(dir) })
+	os.Exit(world.Run(m))
+}
+
+func buildSquall(dir string) env.Func {
+	return func(ctx context.Context, _ *envconf.Config) (context.Context, error) {
+		squall = filepath.Join(dir, "squall")
+		build := exec.CommandContext(ctx, "go", "build", "-tags", "kind", "-o", squall, "../../cmd/squall")
+		if text, err := build.CombinedOutput(); err != nil {
+			return ctx, fmt.Errorf("build squall: %w\n%s", err, text)
+		}
+		return ctx, nil
+	}
+}
+
+func clusterUp(ctx context.Context, c *envconf.Config) (context.Context, error) {
+	command := exec.CommandContext(ctx, squall, "cluster", "up", cluster)
+	command.Stdout, command.Stderr = os.Stderr, os.Stderr
+	if err := command.Run(); err != nil {
+		return ctx, fmt.Errorf("squall cluster up: %w", err)
+	}
+	var err error
+	if bed, err = testbed.Open(ctx, cluster); err != nil {
+		return ctx, err
+	}
+	c.WithKubeconfigFile(bed.Kubeconfig())
+	return ctx, nil
+}
+
+func clusterDown(ctx context.Context, _ *envconf.Config) (context.Context, error) {
+	if text, err := exec.CommandContext(ctx, squall, "cluster", "down", cluster).CombinedOutput(); err != nil {
+		return ctx, fmt.Errorf("squall cluster down: %w\n%s", err, text)
+	}
+	if left := containersOf(ctx, cluster); left != "" {
+		return ctx, fmt.Errorf("squall cluster down left containers: %s", left)
+	}
+	return ctx, nil
+}
+
+// containersOf are the node containers of a cluster of ours, by name.
+func containersOf(ctx context.Context, name string) string {
+	filter := "label=io.x-k8s.kind.cluster=" + testbed.Prefix + name
+	text, err := exec.CommandContext(ctx, "docker", "ps", "--all", "--filter", filter, "--format", "{{.Names}}").Output()
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func TestNodesAreSpotAndOnDemand(t *testing.T) {
+	world.Test(t, features.New("create, label, taint").Assess("every worker says what it is", func(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {
+		var nodes corev1.NodeList
+		if err := c.Client().Resources().List(ctx, &nodes, resources.WithLabelSelector(kube.CapacityType)); err != nil {
+			t.Fatal(err)
+		}
+		count := map[string]int{}
+		for _, n := range nodes.Items {
+			capacity := n.Labels[kube.CapacityType]
+			count[capacity]++
+			tainted := false
+			for _, taint := range n.Spec.Taints {
+				tainted = tainted || taint.Key == kube.CapacityType && taint.Value == kube.Spot && taint.Effect == corev1.TaintEffectNoSchedule
+			}
+			if tainted != (capacity == kube.Spot) {
+				t.Errorf("node %s is %s, and its taints are %v", n.Name, capacity, n.Spec.Taints)
+			}
+		}
+		if count[kube.OnDemand] < 2 || count[kube.Spot] < 2 {
+			t.Errorf("there are %v workers, want two of each at least", count)
+		}
+		return ctx
+	}).Feature())
+}
+
+func TestANodeDiesAndReturns(t *testing.T) {
+	world.Test(t, features.New("node kill and return").Assess("the API server notices both", func(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {
+		node := bed.Nodes()[0]
+		if err := node.Kill(ctx); err != nil {
+			t.Fatal(err)
+		}
+		await(t, c, node, corev1.ConditionUnknown)
+		if err := node.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		await(t, c, node, corev1.ConditionTrue)
+		return ctx
+	}).Feature())
+}
+
+func TestANodeIsCutOffAndJoined(t *testing.T) {
+	world.Test(t, features.New("partition").Assess("the node is not ready, and its containers run on", func(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {
+		node := bed.Nodes()[0]
+		if err := node.CutAPI(ctx); err != nil {
+			t.Fatal(err)
+		}
+		await(t, c, node, corev1.ConditionUnknown)
+		running, err := node.Containers(ctx, "kube-system", "", "kube-proxy")
+		if err != nil || len(running) == 0 || running[len(running)-1].State != "running" {
+			t.Errorf("cut off, the node has the containers %v, %v; want kube-proxy running", running, err)
+		}
+		if err := node.JoinAPI(ctx); err != nil {
+			t.Fatal(err)
+		}
+		await(t, c, node, corev1.ConditionTrue)
+		return ctx
+	}).Feature())
+}
+
+func await(t *testing.T, c *envconf.Config, n *testbed.Node, ready corev1.ConditionStatus) {
+	t.Helper()
+	is := func(o k8s.Object) bool {
+		for _, condition := range o.(*corev1.Node).Status.Conditions {
+			if condition.Type == corev1.NodeReady {
+				return condition.Status == ready
+			}
+		}
+		return false
+	}
+	node := &corev1.Node{}
+	node.Name = n.Name()
+	if err := wait.For(conditions.New(c.Client().Resources()).ResourceMatch(node, is), wait.WithTimeout(2*time.Minute), wait.WithInterval(500*time.Millisecond)); err != nil {
+		t.Fatalf("node %s never had Ready %s: %v", n.Name(), ready, err)
+	}
+}
+
+// TestRunsAreJudged deploys, runs and tears down: one scenario of each family, and a dispatcher that must not pass.
+func TestRunsAreJudged(t *testing.T) {
+	for _, run := range []struct {
+		feature, scenario, dispatcher, verdict string
+		exit                                   int
+	}{
+		{"a lost reply", "demo", "reference", "valid", 0},
+		{"a lost reply, unnoticed", "demo", "random-names", "invalid", 1},
+		{"lost COMMIT", "lost-finish-reply", "reference", "valid", 0},
+		{"stale leader", "paused-in-mid-batch", "reference", "valid", 0},
+		{"node kill", "node-kill-and-return", "reference", "valid", 0},
+	} {
+		world.Test(t, features.New(run.feature).
+			Assess("the verdict is "+run.verdict, func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+				dir := t.TempDir()
+				command := exec.CommandContext(ctx, squall, "run", run.scenario, "--world", "kind", "--cluster", cluster, "--dispatcher", run.dispatcher, "--dir", dir)
+				text, err := command.CombinedOutput()
+				t.Logf("%s", text)
+				if command.ProcessState.ExitCode() != run.exit {
+					t.Errorf("squall ended with %d (%v), want %d", command.ProcessState.ExitCode(), err, run.exit)
+				}
+				if got := verdictIn(t, dir); got != run.verdict {
+					t.Errorf("the bundle says %q, want %q", got, run.verdict)
+				}
+				return ctx
+			}).
+			Assess("nothing of the run is left", nothingLeft).Feature())
+	}
+}
+
+func verdictIn(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "latest", "verdict.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct{ Verdict, World string }
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	if v.World != "kind" {
+		t.Errorf("the bundle is of world %q", v.World)
+	}
+	return v.Verdict
+}
+
+func nothingLeft(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {
+	r := c.Client().Resources()
+	ours := resources.WithLabelSelector("squall.dev/run")
+	var namespaces corev1.NamespaceList
+	var volumes corev1.PersistentVolumeList
+	var roles rbacv1.ClusterRoleList
+	if err := errors.Join(r.List(ctx, &namespaces, ours), r.List(ctx, &volumes, ours), r.List(ctx, &roles, ours)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(namespaces.Items) + len(volumes.Items) + len(roles.Items); n > 0 {
+		t.Errorf("the run left %d namespaces, %d volumes, %d cluster roles", len(namespaces.Items), len(volumes.Items), len(roles.Items))
+	}
+	for _, n := range bed.Nodes() {
+		if text, err := n.Exec(ctx, "sh", "-c", "ls -A /var/lib/squall 2>/dev/null || true"); err != nil || len(text) > 0 {
+			t.Errorf("node %s has files of the run: %s %v", n.Name(), text, err)
+		}
+	}
+	return ctx
+}
+
+// TestWhatAKilledSquallLeavesIsRemoved kills squall while it has a cluster of its own under way.
+func TestWhatAKilledSquallLeavesIsRemoved(t *testing.T) {
+	world.Test(t, features.New("SIGKILL").Assess("cluster down removes what is left", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+		const doomed = "e2e-doomed"
+		command := exec.CommandContext(ctx, squall, "cluster", "up", doomed)
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		deadline := time.Now().Add(3 * time.Minute)
+		for containersOf(ctx, doomed) == "" && time.Now().Before(deadline) {
+			time.Sleep(500 * time.Millisecond)
+		}
+		_ = command.Process.Signal(syscall.SIGKILL)
+		_ = command.Wait()
+		status, err := exec.CommandContext(ctx, squall, "cluster", "status").CombinedOutput()
+		if err != nil || !strings.Contains(string(status), doomed) {
+			t.Errorf("squall cluster status does not name what is left: %v\n%s", err, status)
+		}
+		if text, err := exec.CommandContext(ctx, squall, "cluster", "down", doomed).CombinedOutput(); err != nil {
+			t.Errorf("squall cluster down: %v\n%s", err, text)
+		}
+		if left := containersOf(ctx, doomed); left != "" {
+			t.Errorf("squall cluster down left %s", left)
+		}
+		return ctx
+	}).Feature())
+}
