@@ -132,13 +132,15 @@ func abridged(args []string) string {
 	return strings.Join(shown, " ")
 }
 
-// tail is the end of a text, the last lines that are not empty.
+// tail is the end of a text, the last lines that say something.
 func tail(text string, lines int, separator string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			kept = append(kept, line)
+		line = strings.TrimSpace(line)
+		if line == "" || strings.Contains(line, "level=warning") { // ctr complains about cgroup v1 at every call
+			continue
 		}
+		kept = append(kept, line)
 	}
 	return strings.Join(kept[max(0, len(kept)-lines):], separator)
 }

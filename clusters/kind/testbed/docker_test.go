@@ -72,10 +72,11 @@ func TestAFailureNamesNodeCommandAndRemedy(t *testing.T) {
 		{"Error response from daemon: No such container: n-worker", "squall cluster down"},
 		{"Error response from daemon: Container 12 is not running", "start the node"},
 		{"Error response from daemon: Container 12 is paused, unpause the container first", "docker unpause n-worker"},
+		{"ctr: no such task", "ctr: no such task"},
 		{"write /x: no space left on device", "docker system df"},
 		{"OCI runtime exec failed: unable to apply caps: operation not permitted", "make engine"},
 	} {
-		fakeDocker(t, `echo "`+c.says+`" >&2; exit 1`)
+		fakeDocker(t, `echo "`+c.says+`" >&2; echo 'time="now" level=warning msg="cgroup v1"' >&2; exit 1`)
 		n := &Node{name: "n-worker"}
 		_, err := n.Exec(t.Context(), "true")
 		if err == nil {
@@ -85,6 +86,9 @@ func TestAFailureNamesNodeCommandAndRemedy(t *testing.T) {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q is not in: %v", want, err)
 			}
+		}
+		if strings.Contains(err.Error(), "cgroup v1") {
+			t.Errorf("a warning that has nothing to do with it: %v", err)
 		}
 	}
 }
