@@ -23,7 +23,10 @@ func (w *World) Collect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
 	w.drain()
-	calls, events, err := w.testimonies(ctx)
+	// Nobody may act any more: what a replica did after its journal was read would have nobody who did it.
+	err := w.stopReplicas(ctx)
+	calls, events, problem := w.testimonies(ctx)
+	err = errors.Join(err, problem)
 	rows, problem := rowlog.ReadAll(ctx, w.database)
 	err = errors.Join(err, problem)
 	events = append(append(events, rows...), w.live.events...)

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -98,6 +99,27 @@ func (w *World) Crash(process string) {
 // kill ends the containers of a replica's pod by SIGKILL.
 func (w *World) kill(ctx context.Context, pod string) error {
 	return w.onContainers(ctx, pod, w.bed.ControlPlane().KillContainer)
+}
+
+// stopReplicas kills all replicas for good. Their ends are no events of the run.
+func (w *World) stopReplicas(ctx context.Context) error {
+	ended := make(chan error)
+	for _, r := range w.replicas {
+		pod := r.pod
+		r.pod = ""
+		go func() {
+			if pod == "" {
+				ended <- nil
+				return
+			}
+			ended <- w.kill(ctx, pod)
+		}()
+	}
+	var err error
+	for range w.replicas {
+		err = errors.Join(err, <-ended)
+	}
+	return err
 }
 
 // onContainers acts on what runs of a replica's pod.
@@ -205,6 +227,9 @@ func (w *World) replicaEnvironment(r *replica) []corev1.EnvVar {
 		environment.Image: w.options.Programs.Ref, environment.DatabaseSecret: "database", environment.ServiceAccount: w.access.account,
 		environment.Record: environment.RecordFolder, environment.RecordClaim: claimRecord,
 		environment.Kubeconfig: "/etc/squall/kubeconfig/kubeconfig", environment.Startup: w.startup(),
+	}
+	if w.gated() {
+		values[environment.Gate] = gate
 	}
 	if w.config.System.Name != reference {
 		values[environment.System] = w.config.System.Name

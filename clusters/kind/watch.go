@@ -90,6 +90,7 @@ func (w *World) podSeen(before, now *corev1.Pod, at time.Time) {
 	}
 	if before == nil {
 		tell(history.ObjectCreated, last.Name)
+		w.post(func() { w.admit(last) })
 	}
 	if now == nil {
 		tell(history.ObjectGone, last.Name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -58,6 +59,7 @@ type World struct {
 	runTimes   map[string]bool // tasks with a run time of their own
 	schedulers []string        // containers of paused schedulers
 	lateness   time.Duration   // the longest that a call was held back
+	waits      *rand.Rand      // of pods for their nodes
 	final      *history.History
 	closed     bool
 }
@@ -76,6 +78,7 @@ func New(ctx context.Context, bed *testbed.Cluster, c clusters.Config, o Options
 	}
 	w := &World{
 		loop: newLoop(), config: c, options: o, bed: bed, api: api, namespace: o.Namespace, log: o.Log,
+		waits: rand.New(rand.NewPCG(c.Seed, 0)),
 		names: newNames(), rules: map[string]*rule{}, runTimes: map[string]bool{},
 	}
 	if w.log == nil {

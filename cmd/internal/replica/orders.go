@@ -12,6 +12,7 @@ type orders struct {
 	secret  string // name of the Secret with the database's URL
 	account string // service account; empty: the namespace's default
 	claim   string // where journals are kept; empty: nowhere
+	gate    string // that keeps a Pod from being scheduled; empty: none
 	passed  []corev1.EnvVar
 }
 
@@ -26,6 +27,7 @@ func readOrders(r *environment.Reader) orders {
 		secret:  environment.Parse(r, environment.DatabaseSecret, "", "the Secret whose key "+environment.DatabaseKey+" is the workers' "+environment.DatabaseURL, label),
 		account: r.Optional(environment.ServiceAccount, ""),
 		claim:   r.Optional(environment.RecordClaim, ""),
+		gate:    r.Optional(environment.Gate, ""),
 	}
 	environment.Parse(r, environment.Startup, "0s", environment.ExpectedSpan, environment.DecodeSpan)
 	for _, name := range passedOn {
@@ -40,6 +42,9 @@ func readOrders(r *environment.Reader) orders {
 // PersistentVolumeClaim because that standard forbids hostPath.
 func (o orders) adjust(p *corev1.Pod, _ dispatcher.Workload) {
 	p.Spec.ServiceAccountName = o.account
+	if o.gate != "" {
+		p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: o.gate}}
+	}
 	c := &p.Spec.Containers[0]
 	c.Command = []string{workerCommand}
 	c.Env = append(c.Env, corev1.EnvVar{Name: environment.DatabaseURL, ValueFrom: &corev1.EnvVarSource{

@@ -34,6 +34,7 @@ const (
 	RecordClaim    = "SQUALL_RECORD_CLAIM"    // of replicas: the PersistentVolumeClaim in which workers keep their journals; empty: none
 	ServiceAccount = "SQUALL_SERVICE_ACCOUNT" // of replicas: that of the workloads; empty: the namespace's default. It gets no token
 	Listen         = "SQUALL_LISTEN"          // of replicas: where metrics and health are served
+	Gate           = "SQUALL_GATE"            // of replicas: the scheduling gate that workloads are made with; somebody has to open it. Empty: none
 	Startup        = "SQUALL_STARTUP"         // of replicas, for their workers: how long these idle before they ask to start; see Span
 )
 
