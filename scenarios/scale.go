@@ -34,13 +34,15 @@ type Limits struct {
 	Unset []string `json:"unset,omitempty"`
 	// Notice is the shortest notice of a spot reclaim.
 	Notice time.Duration `json:"notice,omitempty"`
+	// Late is what things may take longer than a scenario expects tasks to start and end by: real machines have moods.
+	Late time.Duration `json:"late,omitempty"`
 	// Machines is how many nodes of each type there are, none of them provisioned; nil: as many as a scenario wants.
 	Machines map[clusters.CapacityType]int `json:"machines,omitempty"`
 }
 
 // none tells whether the limits ask for nothing.
 func (l Limits) none() bool {
-	return len(l.Whole)+len(l.Least)+len(l.Fixed)+len(l.Machines)+len(l.Unset) == 0 && l.Platform == (clusters.Platform{}) && l.Notice == 0
+	return len(l.Whole)+len(l.Least)+len(l.Fixed)+len(l.Machines)+len(l.Unset) == 0 && l.Platform == (clusters.Platform{}) && l.Notice == 0 && l.Late == 0
 }
 
 // Changes tells whether the scale changes anything.
@@ -176,7 +178,11 @@ func (sc Scale) expectation(e *Expectation) *Expectation {
 	c := *e
 	c.Tasks = slices.Clone(e.Tasks)
 	for i := range c.Tasks {
-		c.Tasks[i].StartedBy, c.Tasks[i].EndedBy = sc.time(c.Tasks[i].StartedBy), sc.time(c.Tasks[i].EndedBy)
+		for _, by := range []*time.Duration{&c.Tasks[i].StartedBy, &c.Tasks[i].EndedBy} {
+			if *by > 0 {
+				*by = sc.time(*by) + sc.Limits.Late
+			}
+		}
 	}
 	return &c
 }
@@ -299,6 +305,9 @@ func (l Limits) Table() []string {
 	}
 	if len(l.Unset) > 0 {
 		lines = append(lines, "cannot be set: "+strings.Join(l.Unset, ", "))
+	}
+	if l.Late > 0 {
+		lines = append(lines, fmt.Sprintf("expected starts and ends may be %s later", l.Late))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(l.Machines)) {
 		lines = append(lines, fmt.Sprintf("%d %s nodes, none provisioned", l.Machines[kind], kind))
