@@ -18,7 +18,7 @@ WITH := $(WITH)
 .PHONY: help chaos test race left-out engine controlplane node-image bench swarm lint fuzz golden build clean FORCE
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 chaos: $(SQUALL) ## run the suite, the reference must pass, planted defects must be found; CLUSTER=kind: in a real cluster; writes a report
 	@$(SQUALL) chaos --seeds $(SEEDS) $(if $(CLUSTER),--world $(CLUSTER)) $(ARGS)
@@ -28,16 +28,20 @@ test: ## all tests, the packages with goroutines under the race detector
 	go test ./...
 	@$(MAKE) --no-print-directory race left-out
 
-race:
-	@if command -v gcc clang >/dev/null; then set -x; go test -race -short ./scenarios/... && go test -race -run Interrupt ./cmd/squall; fi
+# The packages with goroutines of their own. Those of the programs talk to a real Postgres there, too.
+CONCURRENT := ./clusters/journal/... ./clusters/kind ./clusters/kind/testbed ./cmd/internal/replica ./cmd/worker ./faults/proxy
 
-# What the tests could not use on this machine, so that nothing is left out in silence. With CI set they fail instead.
+race:
+	@if command -v gcc clang >/dev/null; then set -x; go test -race -short ./scenarios/... $(CONCURRENT) && go test -race -run Interrupt ./cmd/squall; fi
+
+# What the tests could not use on this machine, so that nothing is left out in silence. With CI set a missing browser or Postgres fails them.
 left-out:
 	@command -v gcc clang >/dev/null || echo "left out: the race detector; it needs a C compiler: apt-get install gcc"
 	@command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null || \
 		echo "left out: the reports in a real browser; get it with: apt-get install chromium"
 	@[ -n "$$DATABASE_URL" ] || command -v postgres /usr/lib/postgresql/*/bin/postgres >/dev/null || \
 		echo "left out: the store on a real Postgres; get it with: apt-get install postgresql, or set DATABASE_URL"
+	@echo "left out: what needs a real API server or a real cluster; run it with: make e2e$(if $(at-hand),, (without Docker first make engine; without a registry make node-image))"
 
 bench: ## the figures of ARCHITECTURE.md
 	go test -run '^$$' -bench . -benchmem -cpu 1 ./clusters/sim/... ./checker/...
