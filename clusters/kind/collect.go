@@ -31,7 +31,11 @@ func (w *World) Collect(ctx context.Context) error {
 	err = errors.Join(err, problem)
 	events = append(append(events, rows...), w.live.events...)
 	for i := range events {
-		events[i].Node = w.machines.alias(events[i].Node)
+		e := &events[i]
+		e.Node = w.machines.alias(e.Node)
+		if e.At.Before(w.start) { // a replica at the starting line
+			e.At, e.Monotonic = w.start, 0
+		}
 	}
 	events = append(events, w.unwitnessed(events)...)
 	h, problem := journal.Merge(w.start, w.meta(), calls, events)

@@ -60,6 +60,7 @@ type World struct {
 	schedulers []string        // containers of paused schedulers
 	lateness   time.Duration   // the longest that a call was held back
 	waits      *rand.Rand      // of pods for their nodes
+	barriers   []string        // rules of the proxy that hold the replicas until the run begins
 	final      *history.History
 	closed     bool
 }
@@ -97,17 +98,40 @@ func New(ctx context.Context, bed *testbed.Cluster, c clusters.Config, o Options
 
 func (w *World) prepare(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		w.makeNamespace, w.makeAccess, w.makeServices, w.awaitServices, w.openDatabase, w.openProxy, w.watch,
+		w.makeNamespace, w.makeAccess, w.makeServices, w.awaitServices, w.openDatabase, w.openProxy, w.watch, w.line,
 	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// line has the replicas stand at the starting line: their processes run, and the proxy lets none of them to the database, without
+// which they do nothing. How long a machine takes to start a pod is no part of a run.
+func (w *World) line(ctx context.Context) (err error) {
 	for i := range w.config.Dispatchers {
 		w.replicas = append(w.replicas, &replica{name: fmt.Sprintf("dispatcher-%d", i+1), role: dispatcher.RoleDispatcher})
 	}
 	for i := range w.config.Reconcilers {
 		w.replicas = append(w.replicas, &replica{name: fmt.Sprintf("reconciler-%d", i+1), role: dispatcher.RoleReconciler})
+	}
+	for _, role := range []dispatcher.Role{dispatcher.RoleDispatcher, dispatcher.RoleReconciler} {
+		id, err := w.proxy.Arm(ctx, proxy.Rule{Port: clusters.Store, Process: string(role) + "-*", Action: clusters.Refuse})
+		if err != nil {
+			return err
+		}
+		w.barriers = append(w.barriers, id)
+	}
+	for _, r := range w.replicas {
+		if err := w.launch(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, r := range w.replicas {
+		if err := w.awaitPod(ctx, r.pod); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -128,17 +152,17 @@ func (w *World) Run(ctx context.Context, until time.Duration, done func() bool) 
 	return w.run(ctx, until, done)
 }
 
-// begin starts the clock, the nodes as the history knows them, the replicas and the clients.
+// begin starts the clock: the nodes as the history knows them, the clients, and the replicas, which are there already.
 func (w *World) begin(ctx context.Context) error {
 	w.start = time.Now()
 	w.machines.introduce(&w.live)
-	for _, r := range w.replicas {
-		if err := w.launch(ctx, r); err != nil {
-			return err
-		}
-	}
 	for _, c := range w.clients {
 		w.goAside(func() { c.run(w.ctx) })
+	}
+	for _, id := range w.barriers {
+		if err := w.proxy.Disarm(ctx, id); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (w worldEntry) cannot(k faults.Kind) string {
 
 // misfits says why the world cannot do the scenario; empty: it can.
 func (w worldEntry) misfits(s *scenarios.Scenario) []string {
-	scaled, err := s.Scaled(w.scale)
+	scaled, err := s.Scaled(w.scaleOf(s))
 	if err != nil {
 		return []string{inOneLine(err)}
 	}

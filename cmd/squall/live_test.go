@@ -69,7 +69,7 @@ func withLiveWorld(t *testing.T) *liveWorld {
 	t.Chdir(t.TempDir())
 	l := &liveWorld{}
 	registerWorld(worldEntry{name: "test-live", summary: "for tests", live: true, begin: l.begin, check: noFindings,
-		scale: scenarios.Scale{Factor: kindFactor, Limits: kindLimits}, alone: []faults.Kind{faults.NodeKill, faults.NodePartition},
+		scale: scenarios.Scale{Factor: kindFactor, Limits: kindLimits}, factors: kindFactors, alone: []faults.Kind{faults.NodeKill, faults.NodePartition},
 		ability: scenarios.Ability{Cannot: kindCannot, Machines: kindLimits.Machines,
 			Faults: faults.Capabilities{faults.Nodes, faults.Pods, faults.Processes, faults.Calls, faults.Platform}}})
 	return l

@@ -58,7 +58,7 @@ func (f *runFlags) addWorkers(cmd *cobra.Command) {
 }
 
 func (f *runFlags) addScale(cmd *cobra.Command) {
-	cmd.Flags().Float64Var(&f.scale, "scale", 0, fmt.Sprintf("divide every time by `N`, within what kind can keep (default: 1 in sim, %d in kind)", kindFactor))
+	cmd.Flags().Float64Var(&f.scale, "scale", 0, fmt.Sprintf("divide every time by `N`, within what kind can keep (default: 1 in sim, %d in kind, %g for profile b0)", kindFactor, kindFactors["b0"]))
 }
 
 func (f *runFlags) check(cmd *cobra.Command) error {
@@ -147,7 +147,7 @@ func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string) (j job
 	if j.scenario, err = f.adjusted(j.scenario); err != nil {
 		return j, err
 	}
-	if j.scenario, err = j.scenario.Scaled(f.scaleIn(world)); err != nil {
+	if j.scenario, err = j.scenario.Scaled(f.scaleIn(world, j.scenario)); err != nil {
 		return j, err
 	}
 	if j.system, err = f.system(j.scenario); err != nil {
@@ -165,8 +165,8 @@ func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string) (j job
 
 // scaleIn is how scenarios are scaled in the world. What the simulation is asked to scale is to be compared with kind, and so is
 // kept within kind's limits.
-func (f *runFlags) scaleIn(w worldEntry) scenarios.Scale {
-	sc := w.scale
+func (f *runFlags) scaleIn(w worldEntry, s *scenarios.Scenario) scenarios.Scale {
+	sc := w.scaleOf(s)
 	if f.scale == 0 || f.scale == 1 && !w.live {
 		return sc
 	}

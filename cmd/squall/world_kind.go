@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -24,8 +25,9 @@ func init() {
 	provideWorld("kind", provision{begin: beginKind, check: checkKind, ready: kindReady, fix: engine.Ensure})
 }
 
-// kindLanes is how many runs a cluster takes side by side on the smallest machine that it is meant for.
-const kindLanes = 4
+// kindLanes is how many runs a cluster takes side by side: starting pods is work for processors, and a machine that is short of
+// them breaks time-outs that no fault has broken.
+func kindLanes() int { return max(1, runtime.NumCPU()) }
 
 // beginKind gets a cluster ready: the kept one of that name, or a new one.
 func beginKind(ctx context.Context, o worldOptions) (*session, error) {
@@ -42,7 +44,7 @@ func beginKind(ctx context.Context, o worldOptions) (*session, error) {
 	}
 	s := &session{lanes: max(o.lanes, 0), about: "cluster " + bed.Name()}
 	if s.lanes == 0 {
-		s.lanes = kindLanes
+		s.lanes = kindLanes()
 	}
 	s.close = func(ctx context.Context) error {
 		if o.keep || !made {

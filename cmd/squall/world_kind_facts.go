@@ -18,7 +18,7 @@ func init() {
 			Faults: faults.Capabilities{faults.Nodes, faults.Pods, faults.Processes, faults.Calls, faults.Platform},
 			Cannot: kindCannot, Machines: kindLimits.Machines,
 		},
-		scale: scenarios.Scale{Factor: kindFactor, Limits: kindLimits},
+		scale: scenarios.Scale{Factor: kindFactor, Limits: kindLimits}, factors: kindFactors,
 		live:  true,
 		alone: []faults.Kind{faults.NodeKill, faults.NodeRemove, faults.NodePartition, faults.SpotReclaim, faults.SchedulingHold},
 		get:   "make build WITH=kind",
@@ -27,6 +27,9 @@ func init() {
 
 // kindFactor turns a chain of minutes into one of seconds that kubelets can still keep.
 const kindFactor = 12
+
+// kindFactors: b0 ticks, and expects heartbeats, so often that what it is divided by must be small.
+var kindFactors = map[string]float64{"b0": 6}
 
 // kindCannot is what cannot be done honestly in containers on one machine.
 var kindCannot = faults.Refusals{
@@ -42,8 +45,8 @@ var kindLimits = scenarios.Limits{
 	// activeDeadlineSeconds, terminationGracePeriodSeconds, tolerationSeconds and leaseDurationSeconds are integers.
 	Whole: []string{"workflow_deadline", "pod_grace", "lease_ttl"},
 	Least: map[string]time.Duration{
-		"create_timeout":      2 * time.Second,
-		"store_timeout":       time.Second,
+		"create_timeout":      3 * time.Second,
+		"store_timeout":       1500 * time.Millisecond,
 		"lease_ttl":           4 * time.Second,
 		"renew_deadline":      2500 * time.Millisecond,
 		"retry_period":        500 * time.Millisecond,

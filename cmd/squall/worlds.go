@@ -18,6 +18,8 @@ type worldEntry struct {
 	// ability is what it can do, and scale what scenarios are scaled by in it unless the command line says otherwise.
 	ability scenarios.Ability
 	scale   scenarios.Scale
+	// factors are for profiles that must be scaled otherwise.
+	factors map[string]float64
 	// live worlds run in real time: what happened in one cannot be made to happen again by its seed.
 	live bool
 	// alone are the kinds of faults that befall everything in the world: such a run shares it with no other.
@@ -176,4 +178,13 @@ func openWorlds(ctx context.Context, c *console, jobs []*job, o worldOptions) (c
 		j.world.open, j.lanes = s.open, s.lanes
 	}
 	return closeAll, nil
+}
+
+// scaleOf is how the world scales a scenario unless the command line says otherwise.
+func (w worldEntry) scaleOf(s *scenarios.Scenario) scenarios.Scale {
+	sc := w.scale
+	if factor, ok := w.factors[s.Profile]; ok {
+		sc.Factor = factor
+	}
+	return sc
 }
