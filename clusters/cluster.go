@@ -156,6 +156,18 @@ type PlatformFaults interface {
 	FailOver(lost time.Duration)               // the database loses the commits of the last moments
 }
 
+// ServerFaults are faults of the servers themselves: the database (Store), and the API server (API), which takes the leases
+// along. Each is told what to call when something was seen of it, as a Rule is by Hit.
+type ServerFaults interface {
+	// StopServer kills the server: connections break, and are refused until StartServer. What it has acknowledged stays.
+	StopServer(p Port, felt func())
+	StartServer(p Port)
+	// PauseServer freezes the server: connections stay open, and nothing answers until ResumeServer. Then it goes on as if nothing
+	// had happened, with the requests that have come meanwhile.
+	PauseServer(p Port, felt func())
+	ResumeServer(p Port)
+}
+
 // Rule selects calls and says what becomes of them. Empty selectors match everything.
 type Rule struct {
 	Port    Port
@@ -168,7 +180,10 @@ type Rule struct {
 	Action  Action
 	Delay   Dist         // Slow, Late: how long
 	Code    history.Code // Answer: with what
-	Hit     func()       // told of every call affected; may be nil
+	Applied bool         // Answer: the request takes effect all the same, as when something in between answers
+	// RetryAfter of an Answer on the API port is when the server says to ask again; no matter to a caller that decides itself.
+	RetryAfter time.Duration
+	Hit        func() // told of every call affected; may be nil
 }
 
 // Action is what becomes of a call.
@@ -183,6 +198,6 @@ const (
 	CutCall     Action = "cut-call"     // the connection breaks before it takes effect: Unknown at once, nothing happens
 	Late        Action = "late"         // the caller times out, the request takes effect after Delay
 	Slow        Action = "slow"         // Delay is added to the request's way
-	Answer      Action = "answer"       // the server answers with Code and does nothing
+	Answer      Action = "answer"       // the answer is Code, and nothing happens unless the rule says Applied
 	CrashCaller Action = "crash-caller" // it takes effect, and the calling process crashes before the reply
 )

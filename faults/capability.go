@@ -16,6 +16,7 @@ const (
 	Processes Capability = "processes" // clusters.ProcessFaults
 	Calls     Capability = "calls"     // clusters.CallFaults
 	Platform  Capability = "platform"  // clusters.PlatformFaults
+	Servers   Capability = "servers"   // clusters.ServerFaults
 )
 
 // Capabilities are what one world can do.
@@ -41,6 +42,9 @@ func CapabilitiesOf(c clusters.Cluster) Capabilities {
 	}
 	if _, ok := c.(clusters.PlatformFaults); ok {
 		can = append(can, Platform)
+	}
+	if _, ok := c.(clusters.ServerFaults); ok {
+		can = append(can, Servers)
 	}
 	return can
 }

@@ -42,8 +42,11 @@ const (
 	Call             Kind = "call"              // Action on the calls that Target selects
 	APIOutage        Kind = "api-outage"        // every API call refused
 	APISlow          Kind = "api-slow"          // Delay on every API call
+	APIPause         Kind = "api-pause"         // the API server is frozen; goes on after For
 	StoreOutage      Kind = "store-outage"      // every store call refused
 	StoreSlow        Kind = "store-slow"
+	StoreCrash       Kind = "store-crash"    // the database is killed; started after For
+	StorePause       Kind = "store-pause"    // the database is frozen; goes on after For
 	StoreFailover    Kind = "store-failover" // loses the commits of the last Lost
 	StaleCache       Kind = "stale-cache"    // lists and watches are Lag old
 	StaleReplica     Kind = "stale-replica"  // replica reads are Lag old
@@ -71,13 +74,16 @@ type Fault struct {
 	// What the kind needs.
 	Action clusters.Action
 	Code   string
-	Delay  clusters.Dist // of calls; with CrashCaller: how long the process stays down
-	Notice time.Duration
-	Run    time.Duration
-	By     time.Duration
-	Lag    time.Duration
-	Lost   time.Duration
-	Ports  []clusters.Port
+	// Applied and RetryAfter are of an Answer: the call takes effect all the same, and when to ask again.
+	Applied    bool
+	RetryAfter time.Duration
+	Delay      clusters.Dist // of calls; with CrashCaller: how long the process stays down
+	Notice     time.Duration
+	Run        time.Duration
+	By         time.Duration
+	Lag        time.Duration
+	Lost       time.Duration
+	Ports      []clusters.Port
 }
 
 // Plan is the faults of one run, in order of At.

@@ -64,6 +64,9 @@ func TestEveryKindStrikesAndHeals(t *testing.T) {
 		{Fault{Kind: APISlow, Delay: clusters.Fixed(s), For: 5 * s}, "10s rule slow api , 15s unrule slow api "},
 		{Fault{Kind: StoreOutage, For: 5 * s}, "10s rule refuse store , 15s unrule refuse store "},
 		{Fault{Kind: StoreSlow, Delay: clusters.Fixed(s), For: 5 * s}, "10s rule slow store , 15s unrule slow store "},
+		{Fault{Kind: APIPause, For: 5 * s}, "10s pause server api, 15s resume server api"},
+		{Fault{Kind: StoreCrash, For: 5 * s}, "10s stop server store, 15s start server store"},
+		{Fault{Kind: StorePause, For: 5 * s}, "10s pause server store, 15s resume server store"},
 		{Fault{Kind: StoreFailover, Lost: 3 * s}, "10s fail over 3s"},
 		{Fault{Kind: StaleCache, Lag: 3 * s, For: 5 * s}, "10s cache lag 3s, 15s cache lag 0s"},
 		{Fault{Kind: StaleReplica, Lag: 3 * s, For: 5 * s}, "10s replica lag 3s, 15s replica lag 0s"},
@@ -104,6 +107,11 @@ func TestOverlappingFaultsHealWithTheLast(t *testing.T) {
 			{Kind: ProcessPause, Target: Target{Process: "dispatcher-1"}, At: 10 * s, For: 20 * s},
 			{Kind: ProcessPause, Target: Target{Process: "dispatcher-1"}, At: 15 * s, For: 30 * s},
 		}, "10s pause dispatcher-1, 15s pause dispatcher-1, 45s resume dispatcher-1"},
+		{"servers", Plan{
+			{Kind: StoreCrash, At: 10 * s, For: 20 * s},
+			{Kind: StoreCrash, At: 15 * s, For: 30 * s},
+			{Kind: StorePause, At: 20 * s, For: 5 * s},
+		}, "10s stop server store, 15s stop server store, 20s pause server store, 25s resume server store, 45s start server store"},
 		{"values", Plan{
 			{Kind: StaleCache, Lag: 3 * s, At: 10 * s, For: 30 * s},
 			{Kind: StaleCache, Lag: 9 * s, At: 15 * s, For: 5 * s},

@@ -21,6 +21,8 @@ const (
 	FieldFor     Field = "for"
 	FieldAction  Field = "action"
 	FieldCode    Field = "code"
+	FieldApplied Field = "applied"
+	FieldRetry   Field = "retry_after"
 	FieldDelay   Field = "delay"
 	FieldNotice  Field = "notice"
 	FieldRun     Field = "run"
@@ -88,7 +90,8 @@ var forms = []form{
 		until: handover, why: handoverWhy,
 		does: "The process's lease calls get no answer at all; everything else works."},
 	{kind: Call, family: ResponseFamily, need: Calls, must: []Field{FieldAction},
-		may:   []Field{FieldProcess, FieldNode, FieldTask, FieldPort, FieldVerb, FieldNth, FieldShare, FieldCode, FieldDelay, FieldFor},
+		may: []Field{FieldProcess, FieldNode, FieldTask, FieldPort, FieldVerb, FieldNth, FieldShare, FieldCode, FieldApplied, FieldRetry,
+			FieldDelay, FieldFor},
 		until: called, why: "what the call delayed, and a new leader if the caller lost its term over it",
 		does: "`action` befalls the calls that the target selects."},
 	{kind: APIOutage, family: OutageFamily, need: Calls, may: []Field{FieldFor},
@@ -97,12 +100,21 @@ var forms = []form{
 	{kind: APISlow, family: OutageFamily, need: Calls, must: []Field{FieldDelay}, may: []Field{FieldFor},
 		until: called, why: "a call that was made just before the end is still on its way, and a leader may have lost its lease over it",
 		does: "Every request to the API server takes `delay` longer."},
+	{kind: APIPause, family: OutageFamily, need: Servers, may: []Field{FieldFor},
+		until: handover, why: handoverWhy,
+		does: "The API server is frozen, and the leases with it: connections stay open and nothing answers. After `for` it goes on."},
 	{kind: StoreOutage, family: OutageFamily, need: Calls, may: []Field{FieldFor},
 		until: handover, why: handoverWhy,
 		does: "The database refuses every connection."},
 	{kind: StoreSlow, family: OutageFamily, need: Calls, must: []Field{FieldDelay}, may: []Field{FieldFor},
 		until: called, why: "a call that was made just before the end is still on its way, and a leader may have lost its term over it",
 		does: "Every request to the database takes `delay` longer."},
+	{kind: StoreCrash, family: OutageFamily, need: Servers, may: []Field{FieldFor},
+		until: handover, why: handoverWhy,
+		does: "The database is killed: connections break around commits, then are refused. It is started again after `for`, with all that it had acknowledged."},
+	{kind: StorePause, family: OutageFamily, need: Servers, may: []Field{FieldFor},
+		until: handover, why: handoverWhy,
+		does: "The database is frozen: connections stay open and nothing answers. After `for` it goes on, and may do what nobody waits for any more."},
 	{kind: StoreFailover, family: OutageFamily, need: Platform, must: []Field{FieldLost},
 		until: handover, why: handoverWhy,
 		does: "The database fails over to a standby that never got the commits of the last `lost`. No dispatcher can be right after that."},

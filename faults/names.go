@@ -35,6 +35,15 @@ func Codes() []string {
 	return names
 }
 
+// appliedCodes are what an answer can say although the request took effect: what comes from something in between, or from a server that
+// gave up waiting for itself. The other codes are what the request itself was found to be.
+func appliedCodes() []string {
+	return []string{history.Throttled.String(), history.Internal.String()}
+}
+
+// retryCodes are the answers that may say when to ask again: 429, and 5xx (RFC 9110, section 10.2.3; RFC 6585, section 4).
+func retryCodes() []string { return appliedCodes() }
+
 // Actions lists what can become of a call.
 func Actions() []clusters.Action {
 	return []clusters.Action{clusters.Refuse, clusters.Drop, clusters.LoseReply, clusters.CutReply, clusters.CutCall,

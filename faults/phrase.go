@@ -60,6 +60,12 @@ func (f Fault) systemPhrase() string {
 		return "the database refuses every call" + f.span()
 	case StoreSlow:
 		return fmt.Sprintf("every call to the database takes %s longer%s", distWords(f.Delay), f.span())
+	case APIPause:
+		return "the API server is frozen" + f.span()
+	case StoreCrash:
+		return "the database is killed and stays down" + f.span()
+	case StorePause:
+		return "the database is frozen" + f.span()
 	case StoreFailover:
 		return fmt.Sprintf("the database fails over and loses the commits of the last %s", words(f.Lost))
 	case StaleCache:
@@ -95,11 +101,22 @@ func (f Fault) callPhrase() string {
 	case clusters.Slow:
 		return fmt.Sprintf("%s %s %s longer%s", calls, verb("takes", "take"), distWords(f.Delay), f.span())
 	case clusters.Answer:
-		return fmt.Sprintf("%s %s answered %q%s", calls, verb("is", "are"), f.Code, f.span())
+		if f.Applied {
+			return fmt.Sprintf("%s %s effect but %s answered %q%s%s", calls, verb("takes", "take"), verb("is", "are"), f.Code, f.again(), f.span())
+		}
+		return fmt.Sprintf("%s %s answered %q%s%s", calls, verb("is", "are"), f.Code, f.again(), f.span())
 	case clusters.CrashCaller:
 		return fmt.Sprintf("%s %s effect and the caller crashes before the reply%s", calls, verb("takes", "take"), f.span())
 	}
 	return fmt.Sprintf("unknown action %q on %s", string(f.Action), calls)
+}
+
+// again says when the answer tells to ask again.
+func (f Fault) again() string {
+	if f.RetryAfter == 0 {
+		return ""
+	}
+	return ", try again after " + words(f.RetryAfter)
 }
 
 // calls names what a Call fault selects: "the 1st create of task-1 by dispatcher-*".

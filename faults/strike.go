@@ -19,6 +19,8 @@ func (in *Injector) apply(i int, f Fault) {
 		in.applyProcess(i, f, in.world.(clusters.ProcessFaults))
 	case RunTime, SchedulingHold, StoreFailover, StaleCache, StaleReplica:
 		in.applyPlatform(i, f, in.world.(clusters.PlatformFaults))
+	case StoreCrash, StorePause, APIPause:
+		in.applyServer(i, f, in.world.(clusters.ServerFaults))
 	default:
 		in.applyCalls(i, f, in.world.(clusters.CallFaults))
 	}
@@ -122,6 +124,20 @@ func (in *Injector) applyPlatform(i int, f Fault, w clusters.PlatformFaults) {
 	}
 }
 
+// applyServer breaks a server; the world tells when something is seen of it.
+func (in *Injector) applyServer(i int, f Fault, w clusters.ServerFaults) {
+	port := clusters.Store
+	if f.Kind == APIPause {
+		port = clusters.API
+	}
+	felt := func() { in.hit(i) }
+	if f.Kind == StoreCrash {
+		in.hold(i, "absence of the server of "+string(port), func() { w.StopServer(port, felt) }, func() { w.StartServer(port) })
+		return
+	}
+	in.hold(i, "standing still of the server of "+string(port), func() { w.PauseServer(port, felt) }, func() { w.ResumeServer(port) })
+}
+
 func (in *Injector) applyCalls(i int, f Fault, w clusters.CallFaults) {
 	rule := f.rule()
 	rule.Hit = func() { in.hit(i) }
@@ -183,7 +199,8 @@ func (f Fault) rule() clusters.Rule {
 	verb, _ := history.ParseVerb(t.Verb) // both are validated; empty is any
 	code, _ := history.ParseCode(f.Code)
 	return clusters.Rule{Port: t.Port, Process: t.Process, Node: t.Node, Verb: verb, Task: t.Task,
-		Nth: t.Nth, Share: t.Share, Action: f.Action, Delay: f.Delay, Code: code}
+		Nth: t.Nth, Share: t.Share, Action: f.Action, Delay: f.Delay, Code: code,
+		Applied: f.Applied, RetryAfter: f.RetryAfter}
 }
 
 // traced tells whether the history shows that the fault had an effect.

@@ -93,6 +93,7 @@ func (v *validation) run() {
 	v.fields(f)
 	v.names()
 	v.targets()
+	v.answers()
 	v.times()
 	v.ranges()
 }
@@ -136,7 +137,7 @@ func (v *validation) fields(f form) {
 func (v *validation) callFields(may []Field) []Field {
 	return slices.DeleteFunc(slices.Clone(may), func(field Field) bool {
 		switch field {
-		case FieldCode:
+		case FieldCode, FieldApplied, FieldRetry:
 			return v.fault.Action != clusters.Answer
 		case FieldDelay:
 			a := v.fault.Action
@@ -164,6 +165,7 @@ func (f Fault) set() []Field {
 		{FieldProcess, t.Process != ""}, {FieldNode, t.Node != ""}, {FieldTask, t.Task != ""},
 		{FieldPort, t.Port != ""}, {FieldVerb, t.Verb != ""}, {FieldNth, t.Nth != 0}, {FieldShare, t.Share != 0},
 		{FieldFor, f.For != 0}, {FieldAction, f.Action != ""}, {FieldCode, f.Code != ""},
+		{FieldApplied, f.Applied}, {FieldRetry, f.RetryAfter != 0},
 		{FieldDelay, f.Delay.Shape != clusters.NotSet}, {FieldNotice, f.Notice != 0}, {FieldRun, f.Run != 0},
 		{FieldBy, f.By != 0}, {FieldLag, f.Lag != 0}, {FieldLost, f.Lost != 0}, {FieldPorts, len(f.Ports) > 0},
 	} {
@@ -203,6 +205,35 @@ func (v *validation) names() {
 	case f.Target.Port != "" && f.Target.Port != portOf(verb):
 		v.add(FieldVerb, CodeMatchesNone, "%s calls go through port %s, never %s: nothing would match", verb, portOf(verb), f.Target.Port)
 	}
+}
+
+// answers checks what only some answers can be.
+func (v *validation) answers() {
+	f := v.fault
+	if f.Action != clusters.Answer || !slices.Contains(Codes(), f.Code) {
+		return
+	}
+	for _, x := range []struct {
+		field Field
+		set   bool
+		codes []string
+	}{{FieldApplied, f.Applied, appliedCodes()}, {FieldRetry, f.RetryAfter != 0, retryCodes()}} {
+		switch port := f.port(); {
+		case !x.set:
+		case port != clusters.API && port != clusters.Lease:
+			v.add(x.field, CodeUnusedField, "only an answer of the API server can be %s: set target.port to api or lease", x.field.means())
+		case !slices.Contains(x.codes, f.Code):
+			v.add(x.field, CodeUnusedField, "an answer that is %s says %s, never %s", x.field.means(), strings.Join(x.codes, " or "), f.Code)
+		}
+	}
+}
+
+// means is what an answer with the field is.
+func (f Field) means() string {
+	if f == FieldApplied {
+		return "given after the effect"
+	}
+	return "an invitation to ask again"
 }
 
 func texts[S ~string](values []S) []string {
@@ -338,7 +369,7 @@ func (v *validation) ranges() {
 	for _, x := range []struct {
 		field Field
 		value time.Duration
-	}{{FieldNotice, f.Notice}, {FieldRun, f.Run}, {FieldLag, f.Lag}, {FieldLost, f.Lost}} {
+	}{{FieldNotice, f.Notice}, {FieldRun, f.Run}, {FieldLag, f.Lag}, {FieldLost, f.Lost}, {FieldRetry, f.RetryAfter}} {
 		if x.value < 0 {
 			v.add(x.field, CodeOutOfRange, "%s %s is negative", x.field, x.value)
 		}

@@ -24,6 +24,9 @@ func TestValidateAcceptsWhatMakesSense(t *testing.T) {
 		{Kind: ClockSkew, Target: Target{Process: "dispatcher*"}, By: -time.Second},
 		{Kind: Call, Action: clusters.LoseReply, Target: Target{Process: "worker*", Port: clusters.Store, Verb: "finish", Nth: 1}},
 		{Kind: Call, Action: clusters.Answer, Code: "throttled", Target: Target{Verb: "create", Share: 0.5}},
+		{Kind: Call, Action: clusters.Answer, Code: "throttled", Applied: true, RetryAfter: time.Second, Target: Target{Verb: "create"}},
+		{Kind: Call, Action: clusters.Answer, Code: "internal", Applied: true, Target: Target{Port: clusters.Lease}},
+		{Kind: StoreCrash, For: time.Minute},
 		{Kind: ContainerKill, Target: Target{Task: "any:running"}},
 	} {
 		if found := (Plan{f}).Validate(setting()); found != nil {
@@ -56,6 +59,14 @@ func TestValidateRefuses(t *testing.T) {
 		{Fault{Kind: Call, Action: clusters.CrashCaller}, CodeNeedsField, FieldProcess, "needs target.process"},
 		{Fault{Kind: Call, Action: clusters.Drop, Delay: clusters.Fixed(minute)}, CodeUnusedField, FieldDelay, "does not use delay"},
 		{Fault{Kind: Call, Action: clusters.Answer, Code: "418"}, CodeUnknownName, FieldCode, `unknown code "418"`},
+		{Fault{Kind: Call, Action: clusters.Drop, Applied: true, Target: Target{Verb: "create"}}, CodeUnusedField, FieldApplied, "does not use applied"},
+		{Fault{Kind: Call, Action: clusters.Drop, RetryAfter: time.Second}, CodeUnusedField, FieldRetry, "does not use retry_after"},
+		{Fault{Kind: Call, Action: clusters.Answer, Code: "exists", Applied: true, Target: Target{Verb: "create"}}, CodeUnusedField, FieldApplied, "throttled or internal, never exists"},
+		{Fault{Kind: Call, Action: clusters.Answer, Code: "internal", Applied: true, Target: Target{Verb: "finish"}}, CodeUnusedField, FieldApplied, "only an answer of the API server"},
+		{Fault{Kind: Call, Action: clusters.Answer, Code: "internal", Applied: true}, CodeUnusedField, FieldApplied, "set target.port"},
+		{Fault{Kind: Call, Action: clusters.Answer, Code: "expired", RetryAfter: time.Second, Target: Target{Verb: "list"}}, CodeUnusedField, FieldRetry, "never expired"},
+		{Fault{Kind: Call, Action: clusters.Answer, Code: "internal", RetryAfter: -time.Second, Target: Target{Verb: "list"}}, CodeOutOfRange, FieldRetry, "negative"},
+		{Fault{Kind: StoreCrash, Target: Target{Node: "od-1"}}, CodeUnusedField, FieldNode, "does not use target.node"},
 		{Fault{Kind: Call, Action: clusters.Drop, Target: Target{Verb: "crate"}}, CodeUnknownName, FieldVerb, `unknown verb "crate"`},
 		{Fault{Kind: Call, Action: clusters.Drop, Target: Target{Port: clusters.Store, Verb: "create"}}, CodeMatchesNone, FieldVerb, "never store"},
 		{Fault{Kind: Call, Action: clusters.Drop, Target: Target{Share: 1.5}}, CodeOutOfRange, FieldShare, "not between 0 and 1"},
@@ -93,6 +104,11 @@ func TestFaultsReadAsSentences(t *testing.T) {
 			"the 1st create of task-1 by dispatcher* takes effect but the reply is lost"},
 		{Fault{Kind: Call, Action: clusters.Slow, Delay: clusters.Uniform(time.Second, time.Minute), Target: Target{Port: clusters.Store, Share: 0.25}, For: time.Minute},
 			"25 % of the calls to the database take 1s to 1m longer for 1m"},
+		{Fault{Kind: StoreCrash, For: 20 * time.Second}, "the database is killed and stays down for 20s"},
+		{Fault{Kind: StorePause, For: 20 * time.Second}, "the database is frozen for 20s"},
+		{Fault{Kind: APIPause}, "the API server is frozen until everything heals"},
+		{Fault{Kind: Call, Action: clusters.Answer, Code: "internal", Applied: true, RetryAfter: time.Second, Target: Target{Verb: "create", Nth: 2}},
+			"the 2nd create takes effect but is answered \"internal\", try again after 1s"},
 		{Fault{Kind: ClockSkew, Target: Target{Process: "reconciler-1"}, By: -3 * time.Second}, "the clock of reconciler-1 is 3s slow until everything heals"},
 	} {
 		if got := c.fault.String(); got != c.want {

@@ -113,6 +113,11 @@ func (b *board) SetRunTime(t string, d time.Duration) { b.did("run time %s %s", 
 func (b *board) HoldScheduling(hold bool)             { b.did("hold %t", hold) }
 func (b *board) FailOver(lost time.Duration)          { b.did("fail over %s", lost) }
 
+func (b *board) StopServer(p clusters.Port, felt func())  { b.did("stop server %s", p); felt() }
+func (b *board) StartServer(p clusters.Port)              { b.did("start server %s", p) }
+func (b *board) PauseServer(p clusters.Port, felt func()) { b.did("pause server %s", p); felt() }
+func (b *board) ResumeServer(p clusters.Port)             { b.did("resume server %s", p) }
+
 // nodesOnly is a world that can break machines and nothing else.
 type nodesOnly struct {
 	clusters.Cluster

@@ -288,7 +288,7 @@ func (f Fault) strike(value func(clusters.Dist) time.Duration, groups []clusters
 		Kind: f.Kind,
 		Target: faults.Target{Process: t.Process, Node: t.Node, Task: t.Task, Port: t.Port, Verb: t.Verb, Nth: t.Nth, Share: t.Share,
 			Groups: groupsOf(t.Node, groups)},
-		For: value(f.For), Action: f.Action, Code: f.Code, Delay: f.Delay,
+		For: value(f.For), Action: f.Action, Code: f.Code, Applied: f.Applied, RetryAfter: f.RetryAfter, Delay: f.Delay,
 		Notice: value(f.Notice), Run: value(f.Run), By: f.By, Lag: value(f.Lag), Lost: value(f.Lost), Ports: f.Ports,
 	}
 }

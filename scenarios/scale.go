@@ -156,7 +156,7 @@ func (sc Scale) fault(f *Fault) {
 	for _, d := range []*clusters.Dist{&f.At, &f.For, &f.Delay, &f.Notice, &f.Run, &f.Lag, &f.Lost} {
 		*d = sc.dist(*d)
 	}
-	f.By, f.Every = sc.time(f.By), sc.time(f.Every)
+	f.By, f.Every, f.RetryAfter = sc.time(f.By), sc.time(f.Every), sc.time(f.RetryAfter)
 	if f.Notice.Shape != clusters.NotSet && f.Notice.A < sc.Limits.Notice {
 		f.Notice = clusters.Fixed(max(sc.Limits.Notice, f.Notice.Max()))
 	}

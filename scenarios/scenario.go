@@ -134,15 +134,18 @@ type Fault struct {
 	For    clusters.Dist   `yaml:"for,omitempty" doc:"How long it lasts; until everything heals when left out."`
 	Action clusters.Action `yaml:"action,omitempty" doc:"kind call: what becomes of the calls."`
 	Code   string          `yaml:"code,omitempty" doc:"action answer: what the server answers."`
-	Delay  clusters.Dist   `yaml:"delay,omitempty" doc:"How much later; drawn per call. With crash-caller: how long the process stays down."`
-	Notice clusters.Dist   `yaml:"notice,omitempty" doc:"kind spot-reclaim: time from the notice to the end."`
-	Run    clusters.Dist   `yaml:"run,omitempty" doc:"kind run-time: how long the work takes."`
-	By     time.Duration   `yaml:"by,omitempty" sign:"any" doc:"kind clock-skew: how much the clock is ahead; negative: behind."`
-	Lag    clusters.Dist   `yaml:"lag,omitempty" doc:"kinds stale-cache and stale-replica: how old the answers are."`
-	Lost   clusters.Dist   `yaml:"lost,omitempty" doc:"kind store-failover: how much of the last commits is lost."`
-	Ports  []clusters.Port `yaml:"ports,omitempty" doc:"kind node-partition: what the node is cut off from; api and store when left out."`
-	Every  time.Duration   `yaml:"every,omitempty" doc:"Time between repetitions."`
-	Times  int             `yaml:"times,omitempty" doc:"How often it strikes; once when left out."`
+	// Applied and RetryAfter are of answers of the API server.
+	Applied    bool            `yaml:"applied,omitempty" doc:"action answer, port api or lease: the call takes effect all the same, as when something in between answers."`
+	RetryAfter time.Duration   `yaml:"retry_after,omitempty" doc:"action answer, port api or lease: the answer says to ask again after this; clients obey it by themselves, the reference's does not."`
+	Delay      clusters.Dist   `yaml:"delay,omitempty" doc:"How much later; drawn per call. With crash-caller: how long the process stays down."`
+	Notice     clusters.Dist   `yaml:"notice,omitempty" doc:"kind spot-reclaim: time from the notice to the end."`
+	Run        clusters.Dist   `yaml:"run,omitempty" doc:"kind run-time: how long the work takes."`
+	By         time.Duration   `yaml:"by,omitempty" sign:"any" doc:"kind clock-skew: how much the clock is ahead; negative: behind."`
+	Lag        clusters.Dist   `yaml:"lag,omitempty" doc:"kinds stale-cache and stale-replica: how old the answers are."`
+	Lost       clusters.Dist   `yaml:"lost,omitempty" doc:"kind store-failover: how much of the last commits is lost."`
+	Ports      []clusters.Port `yaml:"ports,omitempty" doc:"kind node-partition: what the node is cut off from; api and store when left out."`
+	Every      time.Duration   `yaml:"every,omitempty" doc:"Time between repetitions."`
+	Times      int             `yaml:"times,omitempty" doc:"How often it strikes; once when left out."`
 }
 
 // Target aims a fault.

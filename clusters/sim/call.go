@@ -27,6 +27,7 @@ type port struct {
 	name    clusters.Port
 	latency clusters.Dist
 	stream  *rand.Rand
+	server  *server // at its end
 }
 
 // way draws how long one way takes: half of what the round trip would.
@@ -46,6 +47,7 @@ type call struct {
 	task      string
 	deadline  time.Duration
 	timeline  int // of the database when the call left
+	life      int // of the server then
 
 	request request
 	effect  effect // what the server does
@@ -56,6 +58,7 @@ type call struct {
 	opened  int // index in record.open
 	answer  error
 	settled bool // what the caller gets is decided, and its reply on the way
+	served  bool // the reply is the server's
 	left    bool // the caller is gone, only the effect is still to come
 
 	// submitting, applying and replying are bound once, so that an event costs no allocation.
@@ -137,7 +140,7 @@ func (c *call) submit() {
 	if len(w.rules) > 0 {
 		c.fate = w.judge(c)
 	}
-	c.timeline = w.database.Timeline()
+	c.timeline, c.life = w.database.Timeline(), c.port.server.life
 	there := c.port.way() + c.fate.slow
 	switch c.fate.action {
 	case clusters.Refuse:
@@ -147,8 +150,10 @@ func (c *call) submit() {
 		c.refuse(clusters.ErrReset, there)
 		return
 	case clusters.Answer:
-		c.refuse(clusters.ErrorOf(c.fate.rule.Code), there+c.port.way())
-		return
+		if !c.fate.rule.Applied {
+			c.refuse(clusters.ErrorOf(c.fate.rule.Code), there+c.port.way())
+			return
+		}
 	case clusters.Drop:
 		c.due = false
 		c.silence()
@@ -193,8 +198,12 @@ func (c *call) settle(err error, after time.Duration) {
 	c.world.kernel.After(after, c.label(replied), c.replying)
 }
 
-// apply is the second event: the server acts.
+// apply is the second event: the server acts, unless it is frozen.
 func (c *call) apply() {
+	if c.port.server.frozen {
+		c.hold()
+		return
+	}
 	err := c.act()
 	switch {
 	case c.left, c.orphaned():
@@ -204,7 +213,10 @@ func (c *call) apply() {
 		c.by.crash()
 	case c.fate.action == clusters.CutReply:
 		c.settle(clusters.ErrReset, c.port.way())
+	case c.fate.action == clusters.Answer:
+		c.settle(clusters.ErrorOf(c.fate.rule.Code), c.port.way())
 	default:
+		c.served = !c.settled
 		c.settle(err, c.port.way())
 	}
 }
@@ -217,6 +229,9 @@ func (c *call) act() error {
 	seq := w.record.next()
 	if c.port.name == clusters.Store && c.timeline != w.database.Timeline() {
 		return clusters.ErrReset // its connection was to the primary that is gone
+	}
+	if c.broken() {
+		return clusters.ErrReset
 	}
 	err := c.effect.apply(c)
 	_, code := clusters.OutcomeOf(err)
@@ -234,6 +249,9 @@ func (c *call) act() error {
 // finish is the third event as a process sees it.
 func (c *call) finish() error {
 	err := c.answer
+	if c.served && err != errSilent && err != clusters.ErrReset && c.broken() {
+		err = clusters.ErrReset // it did not arrive
+	}
 	c.world.record.returned(c, err)
 	c.leave()
 	return err

@@ -97,6 +97,8 @@ var fateCases = []fateCase{
 		returns: time.Second, err: dispatcher.ErrUnknown, applied: 997 * ms, outcome: history.Unknown, code: history.Timeout},
 	{name: "throttled", rule: clusters.Rule{Action: clusters.Answer, Code: history.Throttled},
 		returns: 10 * ms, err: dispatcher.ErrThrottled, applied: never, outcome: history.Fail, code: history.Throttled},
+	{name: "throttled after the effect", rule: clusters.Rule{Action: clusters.Answer, Code: history.Throttled, Applied: true},
+		returns: 10 * ms, err: dispatcher.ErrThrottled, applied: 5 * ms, outcome: history.Fail, code: history.Throttled},
 	{name: "internal error", rule: clusters.Rule{Action: clusters.Answer, Code: history.Internal},
 		returns: 10 * ms, err: clusters.ErrorOf(history.Internal), applied: never, outcome: history.Unknown, code: history.Internal},
 	{name: "the caller crashes between act and record", rule: clusters.Rule{Action: clusters.CrashCaller},

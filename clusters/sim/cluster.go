@@ -35,7 +35,7 @@ type Cluster struct {
 	rules    []*rule
 	chance   *rand.Rand // of rules
 	cuts     []cut
-	outages  int     // rules that take the whole API away
+	outages  int     // what takes the whole API away
 	spare    []*call // to be used again
 	spares   spares
 	contexts contexts
@@ -61,9 +61,10 @@ func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 		shutdown: k.Stream("worker: shutdown"), holders: map[string]dispatcher.InstanceID{},
 		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{}, contexts: m.contexts,
 	}
-	w.ports.api = port{clusters.API, c.Platform.APILatency, k.Stream("latency: api")}
-	w.ports.lease = port{clusters.Lease, c.Platform.APILatency, k.Stream("latency: lease")}
-	w.ports.store = port{clusters.Store, c.Platform.StoreLatency, k.Stream("latency: store")}
+	api := &server{} // the leases are on it too
+	w.ports.api = port{clusters.API, c.Platform.APILatency, k.Stream("latency: api"), api}
+	w.ports.lease = port{clusters.Lease, c.Platform.APILatency, k.Stream("latency: lease"), api}
+	w.ports.store = port{clusters.Store, c.Platform.StoreLatency, k.Stream("latency: store"), &server{}}
 	w.database = postgres.New(postgres.Config{
 		Settings: c.Settings, Clock: k.Time, Lag: c.Platform.ReplicaLag, Stream: k.Stream("postgres: lag"),
 		OnCommit: w.record.committed, Rows: m.rows,

@@ -20,17 +20,13 @@ func (c *Cluster) Intercept(r clusters.Rule) (remove func()) {
 	entry := &rule{Rule: r}
 	c.rules = append(c.rules, entry)
 	if entry.outage() {
-		if c.outages++; c.outages == 1 {
-			c.kube.SetOutage(true)
-		}
+		c.absent(+1)
 	}
 	return func() {
 		before := len(c.rules)
 		c.rules = slices.DeleteFunc(c.rules, func(r *rule) bool { return r == entry })
 		if len(c.rules) < before && entry.outage() {
-			if c.outages--; c.outages == 0 {
-				c.kube.SetOutage(false)
-			}
+			c.absent(-1)
 		}
 	}
 }

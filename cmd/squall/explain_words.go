@@ -33,7 +33,7 @@ var actionTexts = map[clusters.Action]string{
 	clusters.CutCall:     "the connection breaks before the call takes effect: nothing happens, and the caller cannot tell",
 	clusters.Late:        "the caller runs into its timeout, and the call takes effect after `delay`, when nobody waits for it any more",
 	clusters.Slow:        "the call takes `delay` longer",
-	clusters.Answer:      "the server answers with `code` and does nothing",
+	clusters.Answer:      "the server answers with `code` and does nothing; with `applied` it does what it was asked all the same",
 	clusters.CrashCaller: "the call takes effect, and the process that made it crashes before the reply",
 }
 
