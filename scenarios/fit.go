@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,10 +16,7 @@ func (s *Scenario) fit(machines map[clusters.CapacityType]int) {
 	if machines == nil {
 		return
 	}
-	left := map[clusters.CapacityType]int{}
-	for kind, n := range machines {
-		left[kind] = n
-	}
+	left := maps.Clone(machines)
 	s.Nodes = slices.Clone(s.Nodes)
 	absent := map[string]bool{}
 	for i := range s.Nodes {
@@ -126,10 +124,7 @@ func (s *Scenario) checkMachines(a Ability, src *source) {
 	if a.Machines == nil {
 		return
 	}
-	left := map[clusters.CapacityType]int{}
-	for kind, n := range a.Machines {
-		left[kind] = n
-	}
+	left := maps.Clone(a.Machines)
 	for i, g := range s.Nodes {
 		path := fmt.Sprintf("nodes[%d]", i)
 		if g.Max > g.Count {

@@ -73,7 +73,7 @@ func (w *World) openDatabase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.tunnelled("squall")(config)
+	w.tunnelled(harness)(config)
 	if w.database, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return fmt.Errorf("reach Postgres: %w", err)
 	}
@@ -97,6 +97,9 @@ func (p *pages) copy() []byte {
 	defer p.mu.Unlock()
 	return bytes.Clone(p.text.Bytes())
 }
+
+// harness is the name of our own sessions.
+const harness = "squall-harness"
 
 // migrating bounds the preparation of the tables.
 const migrating = time.Minute

@@ -27,7 +27,7 @@ func (w *World) Collect(ctx context.Context) error {
 	err := w.stopReplicas(ctx)
 	calls, events, problem := w.testimonies(ctx)
 	err = errors.Join(err, problem)
-	rows, problem := rowlog.ReadAll(ctx, w.database)
+	rows, problem := w.rows(ctx)
 	err = errors.Join(err, problem)
 	events = append(append(events, rows...), w.live.events...)
 	for i := range events {
@@ -44,6 +44,19 @@ func (w *World) Collect(ctx context.Context) error {
 		return fmt.Errorf("collect the record of namespace %s: %w", w.namespace, err)
 	}
 	return nil
+}
+
+// rows reads the database's own log. Transactions of processes that are dead or cut off by now end here: until they do, nobody knows
+// what was committed after them.
+func (w *World) rows(ctx context.Context) ([]journal.Event, error) {
+	_, err := w.database.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> $1`, harness)
+	if err != nil {
+		return nil, fmt.Errorf("end the sessions of the run: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	return rowlog.ReadAll(ctx, w.database)
 }
 
 func (w *World) meta() history.Meta {

@@ -72,16 +72,53 @@ func Read(ctx context.Context, conn Conn, after uint64) ([]journal.Event, error)
 	return events, nil
 }
 
-// ReadAll returns all that Read does, page by page.
+// snapshot tells the oldest transaction that is open, and the first that has not begun.
+const snapshot = `SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint FROM pg_current_snapshot() s`
+
+// breath is between two looks at transactions that are still open.
+const breath = 50 * time.Millisecond
+
+// ReadAll returns the changes of every transaction that has begun by now. It waits for those that are open: while one is, Read
+// holds back what was committed after it.
 func ReadAll(ctx context.Context, conn Conn) ([]journal.Event, error) {
+	_, until, err := look(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
 	var all []journal.Event
-	for after := uint64(0); ; after = all[len(all)-1].Write.Transaction {
-		events, err := Read(ctx, conn, after)
-		if err != nil || len(events) == 0 {
+	for after := uint64(0); ; {
+		oldest, _, err := look(ctx, conn)
+		if err != nil {
 			return all, err
 		}
-		all = append(all, events...)
+		events, err := Read(ctx, conn, after)
+		if err != nil {
+			return all, err
+		}
+		if all = append(all, events...); len(events) > 0 {
+			after = events[len(events)-1].Write.Transaction
+			continue
+		}
+		if oldest >= until {
+			return all, nil
+		}
+		select {
+		case <-ctx.Done():
+			return all, fmt.Errorf("read the log of rows: transaction %d is still open: %w", oldest, ctx.Err())
+		case <-time.After(breath):
+		}
 	}
+}
+
+func look(ctx context.Context, conn Conn) (oldest, next int64, err error) {
+	rows, err := conn.Query(ctx, snapshot)
+	if err == nil {
+		_, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (struct{}, error) { return struct{}{}, row.Scan(&oldest, &next) })
+	}
+	if err != nil {
+		err = fmt.Errorf("look which transactions are open: %w", err)
+	}
+	return oldest, next, err
 }
 
 // content is a row of either table, as far as it is recorded.
