@@ -103,7 +103,16 @@ func (w *World) wire(r clusters.Rule) proxy.Rule {
 	return proxy.Rule{
 		Port: r.Port, Process: r.Process, Verb: verb, Task: r.Task, Nth: r.Nth, Share: r.Share, Seed: w.config.Seed,
 		Action: r.Action, Delay: proxy.Delay(r.Delay), Code: code,
+		Applied: r.Applied, RetryAfter: retryAfter(r),
 	}
+}
+
+// retryAfter is not set unless the rule has one: the code's own is used then.
+func retryAfter(r clusters.Rule) proxy.Delay {
+	if r.RetryAfter == 0 {
+		return proxy.Delay{}
+	}
+	return proxy.Delay(clusters.Fixed(r.RetryAfter))
 }
 
 // crashCaller kills the process whose call took effect.

@@ -24,10 +24,14 @@ func (w *World) admit(p *corev1.Pod) {
 		return
 	}
 	w.at(w.now()+w.config.Platform.Scheduling.Draw(w.waits), func() {
-		w.do("let pod "+p.Name+" be scheduled", func(ctx context.Context) error {
-			patch := []byte(`{"spec":{"schedulingGates":null}}`)
-			_, err := w.api.CoreV1().Pods(w.namespace).Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-			return unlessGone(err)
-		})
+		w.whenAPI(func() { w.open(p) })
+	})
+}
+
+func (w *World) open(p *corev1.Pod) {
+	w.do("let pod "+p.Name+" be scheduled", func(ctx context.Context) error {
+		patch := []byte(`{"spec":{"schedulingGates":null}}`)
+		_, err := w.api.CoreV1().Pods(w.namespace).Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		return unlessGone(err)
 	})
 }

@@ -221,6 +221,7 @@ func (w *World) mend(ctx context.Context) error {
 			problems = append(problems, fmt.Errorf("%s node %s: %w", what, m.node.Name(), err))
 		}
 	}
+	problems = append(problems, w.mendServers(ctx)) // first: the rest needs the API server
 	for _, m := range w.machines {
 		if back := m.back; back != nil {
 			<-back // its context has ended

@@ -63,7 +63,7 @@ func (w *World) replicaSeen(p *corev1.Pod, gone bool) {
 		}
 		w.live.add(journal.Event{At: time.Now(), Kind: history.ProcessCrashed, Process: r.name, Detail: "it ended by itself: " + endOf(p)})
 		r.pod = ""
-		w.at(w.now()+supervision, func() { w.Restart(r.name) })
+		w.at(w.now()+supervision, func() { w.whenAPI(func() { w.Restart(r.name) }) })
 	}
 }
 

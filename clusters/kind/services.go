@@ -154,6 +154,7 @@ func (w *World) postgresPod() *corev1.Pod {
 			TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(storePort)},
 		}},
 	})
+	p.Spec.RestartPolicy = corev1.RestartPolicyNever // a fault decides when one that was killed comes back
 	p.Spec.AutomountServiceAccountToken = new(false)
 	p.Spec.Volumes = []corev1.Volume{
 		claimVolume(claimData),

@@ -58,6 +58,7 @@ type World struct {
 	rules      map[string]*rule
 	runTimes   map[string]bool // tasks with a run time of their own
 	schedulers []string        // containers of paused schedulers
+	servers    servers
 	lateness   time.Duration   // the longest that a call was held back
 	waits      *rand.Rand      // of pods for their nodes
 	barriers   []string        // rules of the proxy that hold the replicas until the run begins
@@ -81,6 +82,7 @@ func New(ctx context.Context, bed *testbed.Cluster, c clusters.Config, o Options
 		loop: newLoop(), config: c, options: o, bed: bed, api: api, namespace: o.Namespace, log: o.Log,
 		waits: rand.New(rand.NewPCG(c.Seed, 0)),
 		names: newNames(), rules: map[string]*rule{}, runTimes: map[string]bool{},
+		servers: servers{frozen: map[string][]string{}},
 	}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)

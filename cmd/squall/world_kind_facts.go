@@ -15,12 +15,12 @@ func init() {
 		name:    "kind",
 		summary: "everything real: Kubernetes nodes in containers, spot and on-demand, Postgres, and the programs as images",
 		ability: scenarios.Ability{
-			Faults: faults.Capabilities{faults.Nodes, faults.Pods, faults.Processes, faults.Calls, faults.Platform},
+			Faults: faults.Capabilities{faults.Nodes, faults.Pods, faults.Processes, faults.Calls, faults.Platform, faults.Servers},
 			Cannot: kindCannot, Machines: kindLimits.Machines,
 		},
 		scale: scenarios.Scale{Factor: kindFactor, Limits: kindLimits}, factors: kindFactors,
 		live:  true,
-		alone: []faults.Kind{faults.NodeKill, faults.NodeRemove, faults.NodePartition, faults.SpotReclaim, faults.SchedulingHold},
+		alone: []faults.Kind{faults.NodeKill, faults.NodeRemove, faults.NodePartition, faults.SpotReclaim, faults.SchedulingHold, faults.APIPause},
 		get:   "make build WITH=kind",
 	})
 }

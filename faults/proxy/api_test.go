@@ -54,6 +54,8 @@ var apiCases = []apiCase{
 	{name: "unavailable, as 503", rule: Rule{Action: clusters.Answer, Code: "unavailable", Status: 503}, want: dispatcher.ErrUnknown},
 	{name: "500 with Retry-After, applied", rule: Rule{Action: clusters.Answer, Code: "internal", RetryAfter: fixed(time.Second), Applied: true},
 		want: dispatcher.ErrUnknown, applied: true},
+	{name: "429, applied", rule: Rule{Port: clusters.API, Action: clusters.Answer, Code: "throttled", RetryAfter: fixed(time.Second), Applied: true},
+		want: dispatcher.ErrThrottled, applied: true},
 }
 
 // patience is the caller's: short where it waits in vain.

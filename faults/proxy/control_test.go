@@ -88,6 +88,11 @@ func TestRuleOf(t *testing.T) {
 	if want := `{"port":"store","process":"worker*","verb":"finish","share":0.5,"seed":7,"action":"late","delay":"uniform 1s 3s"}`; string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
+	r, err = RuleOf(clusters.Rule{Port: clusters.API, Verb: history.Create, Action: clusters.Answer, Code: history.Internal, Applied: true,
+		RetryAfter: 2 * time.Second}, 7)
+	if err != nil || !r.Applied || r.RetryAfter != fixed(2*time.Second) || r.Code != "internal" {
+		t.Errorf("an answer after the effect is %+v, %v", r, err)
+	}
 	if _, err := RuleOf(clusters.Rule{Node: "spot-1", Action: clusters.Drop}, 7); err == nil {
 		t.Error("a rule for a node is taken")
 	}

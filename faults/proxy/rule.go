@@ -109,7 +109,10 @@ func RuleOf(r clusters.Rule, seed uint64) (Rule, error) {
 		return Rule{}, fmt.Errorf("a proxy cannot tell the calls made from node %s; select the process or the task", r.Node)
 	}
 	out := Rule{Port: r.Port, Process: r.Process, Task: r.Task, Nth: r.Nth, Share: r.Share, Seed: seed, Action: r.Action,
-		Delay: Delay(r.Delay)}
+		Delay: Delay(r.Delay), Applied: r.Applied}
+	if r.RetryAfter != 0 {
+		out.RetryAfter = Delay(clusters.Fixed(r.RetryAfter))
+	}
 	if r.Verb != 0 {
 		out.Verb = r.Verb.String()
 	}
