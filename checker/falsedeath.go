@@ -15,9 +15,14 @@ var ErrFalseDeath = errors.New("no attempt is given up while its execution is al
 // deadlineEnd ends the detail of an ObjectPhase event of a workload that its deadline ended.
 const deadlineEnd = "DeadlineExceeded"
 
+// startTimeout is the detail of a requeue of an attempt that never began. Its start timeout may have been over before its deadline
+// was, and nobody have been there to see it: the earlier of the two decides, whenever it is looked at.
+const startTimeout = "start timeout"
+
 // ending is what is known of a task's attempts when a requeue takes effect.
 type ending struct {
 	alive    int32  // its open execution, -1: none
+	begun    uint64 // token of the last attempt that executed
 	deadline uint64 // token of the last attempt whose workload its deadline ended
 }
 
@@ -58,7 +63,7 @@ func (f *finding) happened(tasks []ending, i int32) {
 	t := &tasks[e.Task-1]
 	switch e.Kind {
 	case history.WorkStarted:
-		t.alive = i
+		t.alive, t.begun = i, e.Token
 	case history.WorkEnded:
 		if t.alive >= 0 && f.Events[t.alive].Object == e.Object {
 			t.alive = -1
@@ -78,7 +83,7 @@ func (f *finding) gaveUp(o *history.Operation, t ending) {
 		f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{begun.Seq, o.Call, at}},
 			"%s was requeued (%s) by %s at %s although %s was alive%s, running since %s", f.task(o.Task), o.Detail, f.process(o.Process),
 			clock(o.CalledAt), f.try(o.Task, o.Token), f.where(begun), clock(begun.At))
-	case t.deadline == o.Token && o.Token != 0:
+	case t.deadline == o.Token && o.Token != 0 && (t.begun == o.Token || o.Detail != startTimeout):
 		f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{o.Call, at}},
 			"%s was requeued (%s) by %s at %s although its deadline had ended %s", f.task(o.Task), o.Detail, f.process(o.Process),
 			clock(o.CalledAt), f.try(o.Task, o.Token))

@@ -45,5 +45,21 @@ func TestFalseDeath(t *testing.T) {
 				9 requeue reconciler-1 t1 #1 "workload_lost"`,
 			messages: []string{"t1 was requeued (workload lost) by reconciler-1 at 9 s although its deadline had ended attempt 1 (token 1)"},
 		},
+		{
+			name: "it never began, its start timeout was over, and nobody looked before its deadline ended it", want: checker.Valid,
+			story: `
+				1 row t1 running #1
+				8 object-phase t1 #1 u1 "failed_DeadlineExceeded"
+				9 requeue reconciler-1 t1 #1 "start_timeout"`,
+		},
+		{
+			name: "it had begun, and its end by the deadline is taken for a start that never came", want: checker.Invalid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				8 work-ended t1 #1 u1 n1
+				8 object-phase t1 #1 u1 "failed_DeadlineExceeded"
+				9 requeue reconciler-1 t1 #1 "start_timeout"`,
+		},
 	})
 }
