@@ -60,6 +60,7 @@ func TestFalseDeath(t *testing.T) {
 				8 work-ended t1 #1 u1 n1
 				8 object-phase t1 #1 u1 "failed_DeadlineExceeded"
 				9 requeue reconciler-1 t1 #1 "start_timeout"`,
+			messages: []string{"t1 was requeued (start timeout) by reconciler-1 at 9 s although its deadline had ended attempt 1 (token 1)"},
 		},
 	})
 }
