@@ -59,9 +59,9 @@ type World struct {
 	runTimes   map[string]bool // tasks with a run time of their own
 	schedulers []string        // containers of paused schedulers
 	servers    servers
-	lateness   time.Duration   // the longest that a call was held back
-	waits      *rand.Rand      // of pods for their nodes
-	barriers   []string        // rules of the proxy that hold the replicas until the run begins
+	lateness   time.Duration // the longest that a call was held back
+	waits      *rand.Rand    // of pods for their nodes
+	barriers   []string      // rules of the proxy that hold the replicas until the run begins
 	final      *history.History
 	closed     bool
 }
