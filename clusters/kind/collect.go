@@ -13,6 +13,7 @@ import (
 	"github.com/squall-chaos/squall/clusters/journal"
 	"github.com/squall-chaos/squall/clusters/journal/rowlog"
 	"github.com/squall-chaos/squall/clusters/kind/testbed"
+	"github.com/squall-chaos/squall/dispatcher/kube"
 )
 
 var errNoRecord = errors.New("the record is incomplete")
@@ -29,7 +30,11 @@ func (w *World) Collect(ctx context.Context) error {
 	err = errors.Join(err, problem)
 	rows, problem := w.rows(ctx)
 	err = errors.Join(err, problem)
+	w.drain()
 	events = append(append(events, rows...), w.live.events...)
+	unseen, problem := w.unseen(ctx, events)
+	err = errors.Join(err, problem)
+	events = append(events, unseen...)
 	for i := range events {
 		e := &events[i]
 		e.Node = w.machines.alias(e.Node)
@@ -94,6 +99,41 @@ func (w *World) testimonies(ctx context.Context) (calls []journal.Call, events [
 		}
 	}
 	return calls, events, err
+}
+
+// unseen asks the container runtimes for the lives of containers that their events have not told of: on a machine that is short of
+// processors events come late, and a container may be gone before anybody could ask whose it was.
+func (w *World) unseen(ctx context.Context, events []journal.Event) (lives []journal.Event, err error) {
+	type fact struct {
+		object string
+		kind   history.Kind
+	}
+	seen := map[fact]bool{}
+	for _, e := range events {
+		if e.Process == journal.Runtime {
+			seen[fact{e.Object, e.Kind}] = true
+		}
+	}
+	for _, m := range w.machines {
+		if m.off {
+			continue
+		}
+		found, problem := m.node.Containers(ctx, w.namespace, "", kube.Container)
+		if problem != nil {
+			err = errors.Join(err, fmt.Errorf("%w: %w", errNoRecord, problem))
+		}
+		for _, c := range found {
+			told := journal.Event{Process: journal.Runtime, Object: c.UID, Node: m.name, Kind: history.ContainerStarted, At: c.Started}
+			if !c.Started.IsZero() && !seen[fact{c.UID, told.Kind}] {
+				lives = append(lives, told)
+			}
+			told.Kind, told.At, told.Detail = history.ContainerEnded, c.Finished, fmt.Sprintf("exit %d", c.ExitCode)
+			if c.State == "exited" && c.Finished.After(c.Started) && !seen[fact{c.UID, told.Kind}] {
+				lives = append(lives, told)
+			}
+		}
+	}
+	return lives, err
 }
 
 // unwitnessed are the lives of containers that nobody but their workers told of, because their machine was switched off before its
