@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/faults/proxy"
 )
@@ -75,8 +74,12 @@ func (w *World) Intercept(r clusters.Rule) (remove func()) {
 	if r.Action == clusters.Late {
 		w.lateness = max(w.lateness, r.Delay.Max())
 	}
-	w.do("arm "+string(r.Action), func(ctx context.Context) (err error) {
-		armed.id, err = w.proxy.Arm(ctx, w.wire(r))
+	w.do("arm "+string(r.Action), func(ctx context.Context) error {
+		wire, err := proxy.RuleOf(r, w.config.Seed)
+		if err != nil {
+			return err
+		}
+		armed.id, err = w.proxy.Arm(ctx, wire)
 		w.rules[armed.id] = armed
 		return err
 	})
@@ -87,32 +90,6 @@ func (w *World) Intercept(r clusters.Rule) (remove func()) {
 		delete(w.rules, armed.id)
 		w.do("disarm "+string(r.Action), func(ctx context.Context) error { return w.proxy.Disarm(ctx, armed.id) })
 	}
-}
-
-// wire is the rule as the proxy takes it. A rule about calls from one node has no proxy of its own: JoinNode and CutNode do that
-// by the node's packet filter.
-func (w *World) wire(r clusters.Rule) proxy.Rule {
-	verb := ""
-	if r.Verb != 0 {
-		verb = r.Verb.String()
-	}
-	code := ""
-	if r.Code != history.NoCode {
-		code = r.Code.String()
-	}
-	return proxy.Rule{
-		Port: r.Port, Process: r.Process, Verb: verb, Task: r.Task, Nth: r.Nth, Share: r.Share, Seed: w.config.Seed,
-		Action: r.Action, Delay: proxy.Delay(r.Delay), Code: code,
-		Applied: r.Applied, RetryAfter: retryAfter(r),
-	}
-}
-
-// retryAfter is not set unless the rule has one: the code's own is used then.
-func retryAfter(r clusters.Rule) proxy.Delay {
-	if r.RetryAfter == 0 {
-		return proxy.Delay{}
-	}
-	return proxy.Delay(clusters.Fixed(r.RetryAfter))
 }
 
 // crashCaller kills the process whose call took effect.

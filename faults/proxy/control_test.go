@@ -93,6 +93,9 @@ func TestRuleOf(t *testing.T) {
 	if err != nil || !r.Applied || r.RetryAfter != fixed(2*time.Second) || r.Code != "internal" {
 		t.Errorf("an answer after the effect is %+v, %v", r, err)
 	}
+	if r, err := RuleOf(clusters.Rule{Port: clusters.API, Verb: history.Create, Action: clusters.CrashCaller, Delay: clusters.Fixed(time.Second)}, 7); err != nil || !r.Delay.IsZero() {
+		t.Errorf("a crash that lasts: %+v, %v", r, err)
+	}
 	if _, err := RuleOf(clusters.Rule{Node: "spot-1", Action: clusters.Drop}, 7); err == nil {
 		t.Error("a rule for a node is taken")
 	}

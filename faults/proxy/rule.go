@@ -103,13 +103,17 @@ func (d *Delay) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// RuleOf is the rule as a proxy takes it. A proxy does not see on which node a caller is.
+// RuleOf is the rule as a proxy takes it. A proxy does not see on which node a caller is, and how long a crashed caller stays away is
+// for those to say who start it again.
 func RuleOf(r clusters.Rule, seed uint64) (Rule, error) {
 	if r.Node != "" {
 		return Rule{}, fmt.Errorf("a proxy cannot tell the calls made from node %s; select the process or the task", r.Node)
 	}
 	out := Rule{Port: r.Port, Process: r.Process, Task: r.Task, Nth: r.Nth, Share: r.Share, Seed: seed, Action: r.Action,
-		Delay: Delay(r.Delay), Applied: r.Applied}
+		Applied: r.Applied}
+	if r.Action == clusters.Late || r.Action == clusters.Slow {
+		out.Delay = Delay(r.Delay)
+	}
 	if r.RetryAfter != 0 {
 		out.RetryAfter = Delay(clusters.Fixed(r.RetryAfter))
 	}
