@@ -42,6 +42,7 @@ func (w *World) StopServer(p clusters.Port, felt func()) {
 		return
 	}
 	w.servers.stopped = true
+	wasFrozen := len(w.servers.frozen[postgresComponent]) > 0
 	w.servers.frozen[postgresComponent] = nil // the dead are not frozen
 	w.do("kill the database", func(ctx context.Context) error {
 		running, err := w.serverContainers(ctx, postgresComponent)
@@ -49,22 +50,27 @@ func (w *World) StopServer(p clusters.Port, felt func()) {
 			return err
 		}
 		for _, c := range running {
-			if err := w.killFrozen(ctx, c.ID); err != nil {
+			if err := w.killServer(ctx, c.ID, wasFrozen); err != nil {
 				return err
 			}
 		}
-		if err := w.awaitEnd(ctx, postgresComponent); err != nil {
-			return err
-		}
-		felt()
 		return nil
+	})
+	w.goAside(func() { // the container runtime is asked beside the loop, which has clocks to keep
+		ctx, cancel := w.soon()
+		defer cancel()
+		if err := w.awaitEnd(ctx, postgresComponent); err != nil {
+			w.log.Warn("the end of the database was not seen", "error", err)
+			return
+		}
+		w.post(felt)
 	})
 }
 
-// killFrozen kills a container. One that is frozen dies when it goes on, before it does anything else.
-func (w *World) killFrozen(ctx context.Context, id string) error {
+// killServer kills a container. One that is frozen dies when it goes on, before it does anything else.
+func (w *World) killServer(ctx context.Context, id string, frozen bool) error {
 	node := w.bed.ControlPlane()
-	if err := node.KillContainer(ctx, id); err != nil {
+	if err := node.KillContainer(ctx, id); err != nil || !frozen {
 		return err
 	}
 	paused, err := w.paused(ctx, id)
@@ -214,7 +220,7 @@ func (w *World) awaitEnd(ctx context.Context, component string) error {
 			return nil
 		}
 		select {
-		case <-time.After(300 * time.Millisecond):
+		case <-time.After(time.Second):
 		case <-ctx.Done():
 			return fmt.Errorf("wait for the end of %s: %w", component, ctx.Err())
 		}
