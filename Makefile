@@ -15,7 +15,7 @@ at-hand = $(shell timeout 5 docker image ls --format '{{.Repository}}' 2>/dev/nu
 WITH ?= $(or $(CLUSTER),$(if $(filter chaos,$(MAKECMDGOALS)),$(at-hand)))
 WITH := $(WITH)
 
-.PHONY: help chaos test race left-out engine controlplane node-image bench swarm lint fuzz golden build clean FORCE
+.PHONY: help chaos test race left-out e2e engine controlplane node-image bench swarm lint fuzz golden build clean FORCE
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,12 @@ left-out:
 	@[ -n "$$DATABASE_URL" ] || command -v postgres /usr/lib/postgresql/*/bin/postgres >/dev/null || \
 		echo "left out: the store on a real Postgres; get it with: apt-get install postgresql, or set DATABASE_URL"
 	@echo "left out: what needs a real API server or a real cluster; run it with: make e2e$(if $(at-hand),, (without Docker first make engine; without a registry make node-image))"
+
+# One package after the other: each has the processors, and the clusters, to itself.
+END_TO_END := ./clusters/local ./dispatcher/kube ./cmd/internal/replica ./clusters/kind/engine ./clusters/kind/images ./clusters/kind/testbed ./clusters/kind
+
+e2e: controlplane ## what needs a real API server or a real cluster; needs an engine and a node image (make engine, make node-image)
+	go test -tags e2e -count=1 -p 1 -timeout 40m $(END_TO_END)
 
 bench: ## the figures of ARCHITECTURE.md
 	go test -run '^$$' -bench . -benchmem -cpu 1 ./clusters/sim/... ./checker/...

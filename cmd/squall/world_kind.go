@@ -22,12 +22,23 @@ import (
 )
 
 func init() {
-	provideWorld("kind", provision{begin: beginKind, check: checkKind, ready: kindReady, fix: engine.Ensure})
+	provideWorld("kind", provision{begin: beginKind, check: checkKind, ready: kindReady, fix: engine.Ensure, keep: kindKeeps})
 }
 
-// kindLanes is how many runs a cluster takes side by side: starting pods is work for processors, and a machine that is short of
-// them breaks time-outs that no fault has broken.
-func kindLanes() int { return max(1, runtime.NumCPU()) }
+// fewProcessors is less than what a cluster needs to start the pods of a tick as fast as the scale wants. To start a pod takes a
+// second or more of a processor, and a machine that is short of them breaks time-outs that no fault has broken.
+const fewProcessors = 4
+
+// kindLanes is how many runs a cluster takes side by side.
+func kindLanes() int { return max(1, runtime.NumCPU()/2) }
+
+// kindKeeps is the factor that this machine can keep.
+func kindKeeps(factor float64) float64 {
+	if runtime.NumCPU() < fewProcessors {
+		return max(1, factor/2)
+	}
+	return factor
+}
 
 // beginKind gets a cluster ready: the kept one of that name, or a new one.
 func beginKind(ctx context.Context, o worldOptions) (*session, error) {

@@ -43,6 +43,7 @@ type config struct {
 	database string
 	record   string
 	startup  environment.Span
+	asked    time.Time // when the Pod was asked for; zero: not known
 }
 
 func readConfig(lookup func(string) (string, bool)) (config, error) {
@@ -53,10 +54,22 @@ func readConfig(lookup func(string) (string, bool)) (config, error) {
 		database: r.Secret(environment.DatabaseURL, "a Postgres URL", checkURL),
 		record:   r.Optional(environment.Record, ""),
 		startup:  environment.Parse(r, environment.Startup, "0s", environment.ExpectedSpan, environment.DecodeSpan),
+		asked:    environment.Parse(r, environment.Asked, time.Time{}.Format(time.RFC3339Nano), "a moment as RFC 3339", readMoment),
 		system:   system.Read(r),
 	}
 	c.settings = system.Settings(c.system, c.settings)
 	return c, r.Err()
+}
+
+func readMoment(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano, text) }
+
+// idle is how long the worker does nothing yet: what its Pod took to get here is part of the time that it is to take.
+func (c config) idle() time.Duration {
+	took := time.Duration(0)
+	if !c.asked.IsZero() {
+		took = max(0, time.Since(c.asked))
+	}
+	return max(0, c.startup.Draw()-took)
 }
 
 // live is the whole process but its end.
@@ -71,7 +84,7 @@ func live(lookup func(string) (string, bool)) ending {
 	}
 	log = log.With("process", c.order.Process(), "attempt", c.order.Attempt, "token", uint64(c.order.Ticket.Token))
 	w := &worker{order: c.order, settings: c.settings, clock: hostclock.New(), truth: truth{order: c.order},
-		runTime: c.runTime, startup: c.startup.Draw(), log: log}
+		runTime: c.runTime, startup: c.idle(), log: log}
 	if c.record != "" {
 		w.truth.recorder, err = record.Open(c.record, c.order.Process(), string(c.order.Ticket.Workload), func(err error) {
 			log.Error("the record has a gap, and nothing of it can be judged", "error", err)

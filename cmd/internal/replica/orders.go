@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/squall-chaos/squall/dispatcher"
@@ -13,6 +15,7 @@ type orders struct {
 	account string // service account; empty: the namespace's default
 	claim   string // where journals are kept; empty: nowhere
 	gate    string // that keeps a Pod from being scheduled; empty: none
+	startup bool   // they idle first
 	passed  []corev1.EnvVar
 }
 
@@ -29,7 +32,7 @@ func readOrders(r *environment.Reader) orders {
 		claim:   r.Optional(environment.RecordClaim, ""),
 		gate:    r.Optional(environment.Gate, ""),
 	}
-	environment.Parse(r, environment.Startup, "0s", environment.ExpectedSpan, environment.DecodeSpan)
+	o.startup = environment.Parse(r, environment.Startup, "0s", environment.ExpectedSpan, environment.DecodeSpan).To > 0
 	for _, name := range passedOn {
 		if value := r.Optional(name, ""); value != "" {
 			o.passed = append(o.passed, corev1.EnvVar{Name: name, Value: value})
@@ -51,6 +54,9 @@ func (o orders) adjust(p *corev1.Pod, _ dispatcher.Workload) {
 		SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: o.secret}, Key: environment.DatabaseKey},
 	}})
 	c.Env = append(c.Env, o.passed...)
+	if o.startup && o.gate == "" { // behind a gate nobody knows how long it waited for its node
+		c.Env = append(c.Env, corev1.EnvVar{Name: environment.Asked, Value: time.Now().Format(time.RFC3339Nano)})
+	}
 	if o.claim == "" {
 		return
 	}

@@ -35,6 +35,7 @@ const (
 	ServiceAccount = "SQUALL_SERVICE_ACCOUNT" // of replicas: that of the workloads; empty: the namespace's default. It gets no token
 	Listen         = "SQUALL_LISTEN"          // of replicas: where metrics and health are served
 	Gate           = "SQUALL_GATE"            // of replicas: the scheduling gate that workloads are made with; somebody has to open it. Empty: none
+	Asked          = "SQUALL_ASKED"           // of workers that have a Startup: when their Pod was asked for, as RFC 3339; the time counts from then
 	Startup        = "SQUALL_STARTUP"         // of replicas, for their workers: how long these idle before they ask to start; see Span
 )
 
