@@ -158,8 +158,11 @@ func (k *kindRuns) open(ctx context.Context, c clusters.Config) (clusters.Cluste
 	return w, nil
 }
 
-// kindReady tells in short why nothing can be run in kind now.
+// kindReady tells in short why nothing can be run in kind now, or not without being asked for.
 func kindReady(ctx context.Context) error {
+	if n := runtime.NumCPU(); n < fewProcessors {
+		return fmt.Errorf("on %d processors its suite takes more than an hour", n)
+	}
 	if _, err := engine.Check(ctx); err != nil {
 		return err
 	}
