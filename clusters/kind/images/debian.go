@@ -21,8 +21,7 @@ import (
 const (
 	suite   = "trixie" // whose Postgres is 17
 	keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
-	mirror  = "http://deb.debian.org/debian" // where apt names no other
-	recipe  = "1"                            // changes the image although package list and entrypoint stay
+	recipe  = "1" // changes the image although package list and entrypoint stay
 )
 
 //go:embed entrypoint/entrypoint.sh
@@ -155,8 +154,12 @@ func aptSettings(ctx context.Context, dir string) ([]string, error) {
 			return nil, err
 		}
 	}
-	source := fmt.Sprintf("deb [signed-by=%s] %s %s main\n", keyring, mirrorOf(ctx), suite)
-	err := errors.Join(
+	mirror, err := mirrorOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	source := fmt.Sprintf("deb [signed-by=%s] %s %s main\n", keyring, mirror, suite)
+	err = errors.Join(
 		os.WriteFile(filepath.Join(dir, "state", "status"), nil, 0o644), // nothing is installed
 		os.WriteFile(filepath.Join(dir, "etc", "sources.list"), []byte(source), 0o644),
 	)
@@ -173,16 +176,19 @@ func aptSettings(ctx context.Context, dir string) ([]string, error) {
 	return settings, err
 }
 
+// errNoMirror says that apt knows of no archive of Debian.
+var errNoMirror = errors.New("apt has no list of a mirror of Debian; fetch it with: apt-get update")
+
 // mirrorOf is the mirror that the machine uses for Debian itself, which a corporate network may have replaced.
-func mirrorOf(ctx context.Context) string {
+func mirrorOf(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)", "Created-By: Packages").Output()
 	if err != nil {
-		return mirror
+		return "", fmt.Errorf("ask apt for its mirror: %w", err)
 	}
 	for line := range strings.Lines(string(out)) {
 		if site, ok := strings.CutPrefix(strings.TrimSpace(line), "Debian Debian "); ok && strings.Contains(site, "://") {
-			return site
+			return site, nil
 		}
 	}
-	return mirror
+	return "", errNoMirror
 }
