@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/faults/proxy"
@@ -100,6 +99,3 @@ func (w *World) crashCaller(h proxy.Hit) {
 	}
 	w.Crash(h.Process)
 }
-
-// unreachable is how long the world waits for what it has started itself.
-const unreachable = 3 * time.Minute

@@ -185,6 +185,9 @@ func (w *World) proxyPod() *corev1.Pod {
 	return p
 }
 
+// unreachable is how long the world waits for what it has started itself.
+const unreachable = 3 * time.Minute
+
 // awaitServices returns when both answer.
 func (w *World) awaitServices(ctx context.Context) error {
 	for _, name := range []string{"postgres", "faultproxy"} {
