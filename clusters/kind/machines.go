@@ -21,7 +21,7 @@ type machine struct {
 	node *testbed.Node
 	name string // by the scenario; by the cluster for those that it does not mention
 
-	off, removed     bool
+	off              bool
 	offAt            []time.Time // right after it was switched off
 	cutAPI, cutStore bool
 	cordoned         bool
@@ -167,7 +167,6 @@ func (w *World) RemoveNode(node string) {
 		if err := w.switchOff(ctx, m); err != nil {
 			return err
 		}
-		m.removed = true
 		return w.deleteNode(ctx, m)
 	})
 }

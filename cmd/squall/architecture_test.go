@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"clusters/journal":        {"clusters", "dispatcher", "checker/history"},
 	"clusters/journal/rowlog": {"clusters", "clusters/journal", "dispatcher", "checker/history"},
 	"clusters/kind/engine":    {},
-	"clusters/kind/images":    {},
+	"clusters/kind/images":    {"clusters/binaries"},
 	"clusters/kind/nodeimage": {"clusters/binaries"},
 	"clusters/kind/testbed":   {"clusters"},
 	"clusters/kind":           append(slices.Clone(recorded), "clusters/kind/images", "clusters/kind/testbed", "faults/proxy"),

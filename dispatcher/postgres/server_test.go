@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -36,19 +35,12 @@ func TestMain(m *testing.M) {
 
 func withServer(run func() int) (int, error) {
 	ctx := context.Background()
-	if server = os.Getenv("DATABASE_URL"); server == "" {
-		own, err := throwaway.Start(ctx, throwaway.Options{})
-		if errors.Is(err, throwaway.ErrNoBinaries) && os.Getenv("CI") == "" {
-			fmt.Println("left out:", err) // make test says so again at its end; continuous integration fails
-			return 0, nil
-		}
-		if err != nil {
-			return 1, fmt.Errorf("the tests need a Postgres server; set DATABASE_URL or let them start one: %w", err)
-		}
-		defer func() { _ = own.Stop() }()
-		server = own.URL("postgres")
+	url, stop, err := throwaway.Shared(ctx, "the store on a real Postgres")
+	if err != nil || url == "" {
+		return 0, err
 	}
-	var err error
+	defer stop()
+	server = url
 	if admin, err = pgxpool.New(ctx, server); err != nil {
 		return 1, fmt.Errorf("DATABASE_URL: %w", err)
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+
+	"github.com/squall-chaos/squall/clusters/binaries"
 )
 
 const (
@@ -26,7 +29,7 @@ func Postgres(ctx context.Context, options Options) (Image, error) {
 	if image, ok := cachedPostgres(images); ok {
 		return image, nil
 	}
-	unlock, err := images.lock(ctx, "Postgres", options)
+	unlock, err := binaries.Lock(ctx, filepath.Join(string(images), "lock-postgres"), "the image of Postgres", options.Progress)
 	if err != nil {
 		return Image{}, err
 	}

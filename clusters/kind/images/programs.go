@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/squall-chaos/squall/clusters/binaries"
 )
 
 const (
@@ -51,7 +53,7 @@ func buildPrograms(ctx context.Context, packages []string, options Options) (Ima
 	if err != nil {
 		return Image{}, err
 	}
-	unlock, err := images.lock(ctx, "programs", options)
+	unlock, err := binaries.Lock(ctx, filepath.Join(string(images), "lock-programs"), "the image of programs", options.Progress)
 	if err != nil {
 		return Image{}, err
 	}

@@ -3,7 +3,6 @@ package replica
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/squall-chaos/squall/dispatcher"
-	"github.com/squall-chaos/squall/dispatcher/kube/environment"
 	"github.com/squall-chaos/squall/dispatcher/postgres/throwaway"
 )
 
@@ -45,19 +43,12 @@ func TestMain(m *testing.M) {
 }
 
 func withServer(run func() int) (int, error) {
-	if server = os.Getenv(environment.DatabaseURL); server != "" {
-		return run(), nil
-	}
-	own, err := throwaway.Start(context.Background(), throwaway.Options{})
-	if errors.Is(err, throwaway.ErrNoBinaries) && os.Getenv("CI") == "" {
-		fmt.Println("left out: the replicas on a real Postgres:", err) // make test says so again at its end; continuous integration fails
-		return run(), nil
-	}
+	url, stop, err := throwaway.Shared(context.Background(), "the replicas on a real Postgres")
 	if err != nil {
-		return 1, fmt.Errorf("the tests need a Postgres server; set DATABASE_URL or let them start one: %w", err)
+		return 1, err
 	}
-	defer func() { _ = own.Stop() }()
-	server = own.URL("postgres")
+	defer stop()
+	server = url
 	return run(), nil
 }
 
