@@ -58,6 +58,7 @@ var operationFields = []field[Operation]{
 	reference("task", "task", (*names).task, func(o *Operation) *ID { return &o.Task }),
 	unsigned("call", func(o *Operation) *Seq { return &o.Call }),
 	unsigned("effect", func(o *Operation) *Seq { return &o.Effect }),
+	unsigned("visible", func(o *Operation) *Seq { return &o.Visible }),
 	unsigned("return", func(o *Operation) *Seq { return &o.Return }),
 	seconds("called", func(o *Operation) *time.Duration { return &o.CalledAt }),
 	seconds("returned", func(o *Operation) *time.Duration { return &o.ReturnedAt }),

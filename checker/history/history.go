@@ -100,6 +100,9 @@ type Operation struct {
 	// Effect is where the server applied the call, known from the server's own log; 0 when it
 	// did not, or when the log cannot tell (see Applied).
 	Effect Seq
+	// Visible is by when everybody could see the effect, where the log is stamped by COMMIT before
+	// others see what it commits; 0 when that is at once. Known only of calls whose outcome is Unknown.
+	Visible Seq
 	// CalledAt and ReturnedAt are offsets from the start of the run.
 	CalledAt, ReturnedAt time.Duration
 

@@ -23,6 +23,8 @@ func (r *order) operation(o *Operation) error {
 		return fmt.Errorf("return %d is out of order: expected more than the call's %d", o.Return, o.Call)
 	case o.Effect != 0 && o.Effect <= o.Call:
 		return fmt.Errorf("effect %d is out of order: expected more than the call's %d", o.Effect, o.Call)
+	case o.Visible != 0 && o.Visible <= o.Effect:
+		return fmt.Errorf("visible %d is out of order: expected more than the effect's %d", o.Visible, o.Effect)
 	}
 	r.last.Call, r.last.Process, r.last.Verb = o.Call, o.Process, o.Verb
 	return nil

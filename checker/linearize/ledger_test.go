@@ -116,6 +116,8 @@ func TestUnknownOutcomes(t *testing.T) {
 		{"applied: it did not happen after its effect", running + "5-6 w start t5 u1 = applied 7 running\n 8-9 d1 unclaim t5 = pending", true, Illegal},
 		{"applied: later reads see it", running + "5-9 c cancel = applied 6 running cancelling\n 7-8 c read t5 = running", true, Illegal},
 		{"applied: earlier reads need not", running + "5-9 c cancel = applied 8 running cancelling\n 6-7 c read t5 = running", true, Ok},
+		{"applied, and not visible at once", running + "5-6 c cancel = applied 7..10 running cancelling\n 8-9 c read t5 = running", true, Ok},
+		{"applied, and visible by then", running + "5-6 c cancel = applied 7..8 running cancelling\n 9-10 c read t5 = running", true, Illegal},
 		{"not narrowed, it may not have happened", running + "5-6 w start t5 u1 = applied 7 running\n 8-9 d1 unclaim t5 = pending", false, Ok},
 		{"dropped: nothing may build on it", running + "5-6 d1 launched t5 u1 = dropped\n 7-8 w start t5 u2 = refused", true, Illegal},
 		{"not narrowed, it may have happened", running + "5-6 d1 launched t5 u1 = dropped\n 7-8 w start t5 u2 = refused", false, Ok},

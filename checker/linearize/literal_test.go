@@ -14,7 +14,7 @@ import (
 //	CALL-RETURN PROCESS VERB [tTOKEN] [eEPOCH] [DETAIL] = ANSWER
 //
 // where ANSWER is a phase ("running", "running cancelling"), ok, a code ("refused"), or for outcomes that the caller
-// does not know: lost, "applied SEQ [PHASE [cancelling]]" or dropped, according to the server's log.
+// does not know: lost, "applied SEQ[..VISIBLE] [PHASE [cancelling]]" or dropped, according to the server's log.
 func parse(t testing.TB, text string) *history.History {
 	t.Helper()
 	processes := history.NewTable()
@@ -70,7 +70,8 @@ func parseReply(o *history.Operation, words []string) (err error) {
 		o.Outcome, o.Applied = history.Unknown, history.Fail
 		return nil
 	case "applied":
-		o.Outcome, o.Applied, o.Effect = history.Unknown, history.OK, seq(words[1])
+		effect, visible, _ := strings.Cut(words[1], "..")
+		o.Outcome, o.Applied, o.Effect, o.Visible = history.Unknown, history.OK, seq(effect), seq(visible)
 		if len(words) > 2 {
 			o.Phase, err = history.ParsePhase(words[2])
 			o.Cancelling = len(words) > 3

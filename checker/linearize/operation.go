@@ -82,8 +82,8 @@ func (o *op) timing(from *history.Operation, narrow bool) bool {
 	case narrow && from.Applied == history.Fail:
 		return false
 	case narrow && from.Applied == history.OK:
-		if from.Effect != 0 {
-			o.ret = uint64(from.Effect)
+		if seen := max(from.Effect, from.Visible); seen != 0 {
+			o.ret = uint64(seen)
 		}
 	default:
 		o.optional = true

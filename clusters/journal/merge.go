@@ -46,6 +46,7 @@ type merger struct {
 	epochs   []uint64          // by call
 	items    []item
 	latest   map[string]time.Duration // of each task's changes
+	followed map[int]time.Duration    // by call: when somebody else first changed a row that it had changed
 	counted  map[attempt]bool
 	refused  map[refusal]bool
 	lateness time.Duration
@@ -57,6 +58,7 @@ type moment uint8
 const (
 	called moment = iota
 	effected
+	visible
 	returned
 	happened
 )
@@ -135,7 +137,8 @@ func (m *merger) complete(call int) {
 
 // place gives every call, effect, return and event its time.
 func (m *merger) place() {
-	m.latest, m.counted, m.refused = map[string]time.Duration{}, map[attempt]bool{}, map[refusal]bool{}
+	m.latest, m.followed = map[string]time.Duration{}, map[int]time.Duration{}
+	m.counted, m.refused = map[attempt]bool{}, map[refusal]bool{}
 	effects := m.changes()
 	m.ownRefusals()
 	for i := range m.calls {
@@ -155,12 +158,30 @@ func (m *merger) place() {
 		m.add(m.bodies[i].at, happened, 0, &m.bodies[i].Event)
 	}
 	m.holders()
+	m.placeVisible()
 	slices.SortStableFunc(m.items, func(a, b item) int { return cmp.Compare(a.at, b.at) })
+}
+
+// placeVisible says of the calls without an answer by when everybody saw their effect. COMMIT stamps it a moment before it lets go of
+// the row: whoever changed the row next saw it, and nobody earlier need have.
+func (m *merger) placeVisible() {
+	last := slices.MaxFunc(m.items, func(a, b item) int { return cmp.Compare(a.at, b.at) }).at
+	for i := range m.calls {
+		if m.calls[i].Outcome != history.Unknown || len(m.found[i]) == 0 {
+			continue
+		}
+		at, followed := m.followed[i]
+		if !followed {
+			at = last
+		}
+		m.add(at, visible, i, nil)
+	}
 }
 
 // changes settles when each change took place: within its call, and after the change of the same row before.
 func (m *merger) changes() (effects map[int]time.Duration) {
 	effects = map[int]time.Duration{}
+	changer := map[string]int{} // by row: the call that changed it last
 	for i := range m.log {
 		w := &m.log[i]
 		if w.call != unmatched {
@@ -173,7 +194,12 @@ func (m *merger) changes() (effects map[int]time.Duration) {
 		key := rowKey(w.Write.Role, w.Task)
 		w.at = max(w.at, m.latest[key])
 		m.latest[key] = w.at
-		if w.call == unmatched {
+		if before, changed := changer[key]; changed && before != w.call {
+			if _, known := m.followed[before]; !known {
+				m.followed[before] = w.at
+			}
+		}
+		if changer[key] = w.call; w.call == unmatched {
 			continue
 		}
 		if first, known := effects[w.call]; !known || w.at < first {

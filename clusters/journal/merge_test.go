@@ -117,7 +117,7 @@ var merges = []struct {
 		name: "killed before the reply, and the effect counts", show: "finish effect-",
 		journals: []string{worker(finishing)},
 		events:   started(row(32, 4, "worker-a", succeeded)),
-		want: `{"op":"finish","process":"worker-a","task":"a","call":8,"effect":9,"called":0.03,"outcome":"unknown","applied":"ok","phase":"succeeded","token":1,"detail":"succeeded"}
+		want: `{"op":"finish","process":"worker-a","task":"a","call":8,"effect":9,"visible":12,"called":0.03,"outcome":"unknown","applied":"ok","phase":"succeeded","token":1,"detail":"succeeded"}
 {"event":"effect-counted","seq":11,"at":0.032,"task":"a","process":"worker-a","token":1,"object":"u1"}
 `,
 	},
@@ -125,7 +125,7 @@ var merges = []struct {
 		name: "a finish whose reply was lost counts once, whatever the worker is told when it asks again", show: "finish effect-",
 		journals: []string{worker(finishing, finishLost, finishAsks, finishIsOK, ownEffect)},
 		events:   started(row(32, 4, "worker-a", succeeded)),
-		want: `{"op":"finish","process":"worker-a","task":"a","call":8,"effect":9,"return":12,"called":0.03,"returned":0.033,"outcome":"unknown","code":"timeout","applied":"ok","phase":"succeeded","token":1,"detail":"succeeded"}
+		want: `{"op":"finish","process":"worker-a","task":"a","call":8,"effect":9,"visible":15,"return":12,"called":0.03,"returned":0.033,"outcome":"unknown","code":"timeout","applied":"ok","phase":"succeeded","token":1,"detail":"succeeded"}
 {"event":"effect-counted","seq":11,"at":0.032,"task":"a","process":"worker-a","token":1,"object":"u1"}
 {"op":"finish","process":"worker-a","task":"a","call":13,"return":14,"called":0.034,"returned":0.035,"outcome":"ok","applied":"ok","phase":"succeeded","token":1,"detail":"succeeded"}
 `,
@@ -142,15 +142,25 @@ var merges = []struct {
 		journals: []string{dispatcher1(claimCall, claimLost)},
 		events:   []journal.Event{row(1, 1, "client-1", pending), row(7, 2, "dispatcher-1", launching), ended(100)},
 		want: `{"event":"row","seq":1,"at":0.001,"task":"a","phase":"pending","due":0.001}
-{"op":"claim","process":"dispatcher-1","task":"a","call":2,"effect":3,"return":5,"called":0.005,"returned":0.009,"outcome":"unknown","code":"connection-lost","applied":"ok","phase":"running","token":1,"epoch":1}
+{"op":"claim","process":"dispatcher-1","task":"a","call":2,"effect":3,"visible":7,"return":5,"called":0.005,"returned":0.009,"outcome":"unknown","code":"connection-lost","applied":"ok","phase":"running","token":1,"epoch":1}
 {"event":"row","seq":4,"at":0.007,"task":"a","phase":"running","token":1,"epoch":1}
+`,
+	},
+	{
+		name: "an unknown claim: a reader may miss it until another process changes the row", show: "claim read start",
+		journals: []string{dispatcher1(claimCall, claimLost, `{"call":2,"at":7100000,"verb":"read","rows":[{"task":"a"}]}`,
+			`{"return":2,"at":7200000,"outcome":"ok","rows":[{"task":"a","phase":"pending"}]}`), worker()},
+		events: append(started(), ended(100)),
+		want: `{"op":"claim","process":"dispatcher-1","task":"a","call":2,"effect":3,"visible":11,"return":7,"called":0.005,"returned":0.009,"outcome":"unknown","code":"connection-lost","applied":"ok","phase":"running","token":1,"epoch":1}
+{"op":"read","process":"dispatcher-1","task":"a","call":5,"return":6,"called":0.0071,"returned":0.0072,"outcome":"ok","applied":"ok","phase":"pending"}
+{"op":"start","process":"worker-a","task":"a","call":9,"effect":10,"return":12,"called":0.021,"returned":0.023,"outcome":"ok","applied":"ok","phase":"running","token":1,"detail":"u1"}
 `,
 	},
 	{
 		name: "an unknown claim that arrived late", show: "claim",
 		journals: []string{dispatcher1(claimCall, claimLost)},
 		events:   []journal.Event{row(1, 1, "client-1", pending), row(17, 2, "dispatcher-1", launching), ended(100)},
-		want: `{"op":"claim","process":"dispatcher-1","task":"a","call":2,"effect":4,"return":3,"called":0.005,"returned":0.009,"outcome":"unknown","code":"connection-lost","applied":"ok","phase":"running","token":1,"epoch":1}
+		want: `{"op":"claim","process":"dispatcher-1","task":"a","call":2,"effect":4,"visible":7,"return":3,"called":0.005,"returned":0.009,"outcome":"unknown","code":"connection-lost","applied":"ok","phase":"running","token":1,"epoch":1}
 `,
 	},
 	{
@@ -204,7 +214,7 @@ var merges = []struct {
 		journals: []string{worker(finishing, finishLost)},
 		events: started(row(25, 4, "dispatcher-1", superseding),
 			row(32, 5, "worker-a", func(e *journal.Event) { succeeded(e); e.Token, e.Write.Finished.Token = 2, 2 })),
-		want: `{"op":"finish","process":"worker-a","task":"a","call":9,"effect":10,"return":13,"called":0.03,"returned":0.033,"outcome":"unknown","code":"timeout","applied":"ok","phase":"succeeded","token":1,"detail":"succeeded"}
+		want: `{"op":"finish","process":"worker-a","task":"a","call":9,"effect":10,"visible":14,"return":13,"called":0.03,"returned":0.033,"outcome":"unknown","code":"timeout","applied":"ok","phase":"succeeded","token":1,"detail":"succeeded"}
 {"event":"effect-counted","seq":12,"at":0.032,"task":"a","process":"worker-a","token":1,"object":"u1"}
 `,
 	},

@@ -41,6 +41,10 @@ func (n *numbering) item(seq history.Seq, it *item) {
 		for _, o := range n.of(it.index) {
 			o.Effect = seq
 		}
+	case visible:
+		for _, o := range n.of(it.index) {
+			o.Visible = seq
+		}
 	case returned:
 		for _, o := range n.of(it.index) {
 			o.Return, o.ReturnedAt = seq, it.at
