@@ -17,7 +17,7 @@ type suitePage struct {
 	Facts    []fact
 	Failing  []suiteRow
 	Groups   []suiteGroup
-	Compared []comparedRow
+	Twins    []twinRow
 	Left     []LeftOut
 	Idle     []string // invariants that nothing put to the test anywhere
 	JSON     string
@@ -58,7 +58,7 @@ func (x Suite) WriteHTML(w io.Writer, title, version string, all []Summary) erro
 	if err != nil {
 		return err
 	}
-	page := suitePage{chrome: c, Idle: idleEverywhere(all), Compared: x.rows(), Left: x.Left}
+	page := suitePage{chrome: c, Idle: idleEverywhere(all), Twins: x.rows(), Left: x.Left}
 	page.sum(version, all)
 	at := map[string]int{}
 	for i, s := range all {

@@ -10,7 +10,7 @@ import (
 
 // Suite is what a suite has to say besides its results.
 type Suite struct {
-	Compared []Comparison
+	Twins []Twin
 	// Left are scenarios that were not run in a world, with the reason.
 	Left []LeftOut
 }
@@ -21,11 +21,11 @@ type LeftOut struct{ World, Scenario, Reason string }
 // WriteText writes it for a terminal or a log; nothing where there is nothing to say.
 func (s Suite) WriteText(w io.Writer) error {
 	var b bytes.Buffer
-	if len(s.Compared) > 0 {
+	if len(s.Twins) > 0 {
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "\nsim and kind, scaled the same")
 		fmt.Fprintln(t, "\tscenario\tdispatcher\tscale\tsim\tkind\twhere they part")
-		for _, c := range s.Compared {
+		for _, c := range s.Twins {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%g\t%s\t%s\t%s\n", c.sign(), c.Scenario, c.Dispatcher, c.Scale, c.Model.words(), c.Real.words(), c.told())
 		}
 		if err := t.Flush(); err != nil {
@@ -44,10 +44,10 @@ func (s Suite) WriteText(w io.Writer) error {
 // WriteMarkdown writes it for a CI's step summary.
 func (s Suite) WriteMarkdown(w io.Writer) error {
 	var lines []string
-	if len(s.Compared) > 0 {
+	if len(s.Twins) > 0 {
 		lines = append(lines, "", "### sim and kind, scaled the same", "",
 			"| | scenario | dispatcher | scale | sim | kind | where they part |", "|---|---|---|---:|---|---|---|")
-		for _, c := range s.Compared {
+		for _, c := range s.Twins {
 			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %g | %s | %s | %s |", c.sign(), cell(c.Scenario), cell(c.Dispatcher), c.Scale,
 				cell(c.Model.words()), cell(c.Real.words()), cell(c.told())))
 		}
@@ -67,9 +67,9 @@ func (s Suite) WriteMarkdown(w io.Writer) error {
 	return nil
 }
 
-// comparedRow is a comparison as the page shows it.
-type comparedRow struct {
-	Comparison
+// twinRow is a twin as the page shows it.
+type twinRow struct {
+	Twin
 	Sign       look
 	Sim, Kind  look
 	Told       string
@@ -77,10 +77,10 @@ type comparedRow struct {
 	RealBroke  string
 }
 
-func (s Suite) rows() []comparedRow {
-	var rows []comparedRow
-	for _, c := range s.Compared {
-		row := comparedRow{Comparison: c, Sign: look{"the same in both worlds", "=", "good"}, Sim: banners[c.Model.Verdict], Kind: banners[c.Real.Verdict],
+func (s Suite) rows() []twinRow {
+	var rows []twinRow
+	for _, c := range s.Twins {
+		row := twinRow{Twin: c, Sign: look{"the same in both worlds", "=", "good"}, Sim: banners[c.Model.Verdict], Kind: banners[c.Real.Verdict],
 			Told: c.told(), ModelBroke: strings.Join(c.Model.Violated, ", "), RealBroke: strings.Join(c.Real.Violated, ", ")}
 		if !c.Agree() {
 			row.Sign = look{"the worlds differ", "≠", "warn"}

@@ -245,7 +245,7 @@ func (f *chaosFlags) tryAll(ctx context.Context, c *console, trials []trial, t *
 			r.trials, r.asMeant = append(r.trials, x), append(r.asMeant, x.asMeant(o))
 			t.row(w, x, o)
 			if c := o.twin(ctx); c != nil {
-				r.results.compared = append(r.results.compared, *c)
+				r.results.twins = append(r.results.twins, *c)
 			}
 		})
 	}

@@ -72,7 +72,7 @@ func linkedFrom(dir string, all []reports.Summary) []reports.Summary {
 
 // document is what the results of runs say.
 func (r results) document(title string) document {
-	d := document{title: title, suite: reports.Suite{Compared: r.compared}}
+	d := document{title: title, suite: reports.Suite{Twins: r.twins}}
 	for _, n := range r.notRun {
 		d.suite.Left = append(d.suite.Left, reports.LeftOut{World: "kind", Scenario: n.scenario, Reason: n.reason})
 	}

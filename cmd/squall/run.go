@@ -154,7 +154,7 @@ type results struct {
 	suite       bool   // they are of the suite: an index is always written
 	index       string // the report over all of them; empty: none was written
 	notRun      []notRun
-	compared    []reports.Comparison
+	twins       []reports.Twin
 	left        error // what a world left behind when it ended
 }
 

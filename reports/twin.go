@@ -9,8 +9,8 @@ import (
 	"github.com/squall-chaos/squall/checker/history"
 )
 
-// Comparison is one scenario against one dispatcher in two worlds, scaled the same: what the model says, and what really came.
-type Comparison struct {
+// Twin is one scenario against one dispatcher in two worlds, scaled the same: what the model says, and what really came.
+type Twin struct {
 	Scenario, Dispatcher string
 	Scale                float64
 	Model, Real          Side
@@ -19,7 +19,7 @@ type Comparison struct {
 	Parting *Parting
 }
 
-// Side is a comparison's half.
+// Side is one world's half of it.
 type Side struct {
 	World    string
 	Verdict  Verdict
@@ -40,16 +40,16 @@ type Parting struct {
 }
 
 // Agree tells whether both worlds came to the same verdict, for the same reasons where it is invalid.
-func (c Comparison) Agree() bool {
+func (c Twin) Agree() bool {
 	if c.Model.Verdict != c.Real.Verdict {
 		return false
 	}
 	return c.Real.Verdict != Invalid || slices.ContainsFunc(c.Real.Violated, func(v string) bool { return slices.Contains(c.Model.Violated, v) })
 }
 
-// Compare sets a real run beside that of the model. The verdict of the model is that of all its seeds, model one of them.
-func Compare(model *Run, ofModel Summary, real *Run, ofReal Summary) Comparison {
-	c := Comparison{Scenario: ofReal.Scenario, Dispatcher: ofReal.Dispatcher, Scale: max(real.Made.Scale.Factor, 1),
+// TwinOf sets a real run beside that of the model. The verdict of the model is that of all its seeds, model one of them.
+func TwinOf(model *Run, ofModel Summary, real *Run, ofReal Summary) Twin {
+	c := Twin{Scenario: ofReal.Scenario, Dispatcher: ofReal.Dispatcher, Scale: max(real.Made.Scale.Factor, 1),
 		Model: Side{World: ofModel.World, Verdict: ofModel.Verdict(), Violated: ofModel.violated(), Report: ofModel.Report},
 		Real:  Side{World: ofReal.World, Verdict: ofReal.Verdict(), Violated: ofReal.violated(), Report: ofReal.Report}}
 	if !c.Agree() {
@@ -165,15 +165,15 @@ func (s Side) words() string {
 	return string(s.Verdict) + ": " + strings.Join(s.Violated, ", ")
 }
 
-func (c Comparison) sign() string {
+func (c Twin) sign() string {
 	if c.Agree() {
 		return "="
 	}
 	return "≠"
 }
 
-// told says what there is to say of a comparison besides the verdicts.
-func (c Comparison) told() string {
+// told says what there is to say of it besides the verdicts.
+func (c Twin) told() string {
 	switch {
 	case c.Agree():
 		return "the same"

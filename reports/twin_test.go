@@ -52,24 +52,24 @@ var (
 func sampleSuite() Suite {
 	model := rows(map[string][]history.Event{"task-1": {pending, first, done}, "task-2": {pending, first, done}}, "task-1", "task-2")
 	real := rows(map[string][]history.Event{"task-1": {pending, first, first, done}, "task-2": {pending, first, again, second, redone}}, "task-1", "task-2")
-	differs := Compare(model, ofWorld("sim", Valid), real, ofWorld("kind", Invalid, "I1-overlap"))
+	differs := TwinOf(model, ofWorld("sim", Valid), real, ofWorld("kind", Invalid, "I1-overlap"))
 	differs.Real.Report = "../runs/a/report.html"
-	agrees := Compare(model, ofWorld("sim", Valid), real, ofWorld("kind", Valid))
-	unknown := Compare(model, ofWorld("sim", Valid), model, ofWorld("kind", Unknown))
-	return Suite{Compared: []Comparison{agrees, differs, unknown},
+	agrees := TwinOf(model, ofWorld("sim", Valid), real, ofWorld("kind", Valid))
+	unknown := TwinOf(model, ofWorld("sim", Valid), model, ofWorld("kind", Unknown))
+	return Suite{Twins: []Twin{agrees, differs, unknown},
 		Left: []LeftOut{{"kind", "clocks-disagree", "cannot do clock-skew: the clock is the kernel's"}}}
 }
 
 func TestWhereWorldsPart(t *testing.T) {
 	s := sampleSuite()
-	if agrees := s.Compared[0]; !agrees.Agree() || agrees.Parting != nil || agrees.Scale != 12 {
+	if agrees := s.Twins[0]; !agrees.Agree() || agrees.Parting != nil || agrees.Scale != 12 {
 		t.Errorf("the same verdict: %+v", agrees)
 	}
 	want := "task-2 parts after running, attempt 1: sim succeeded, attempt 1 (3 s), kind pending, attempt 1 (3 s); 1 of 2 tasks do so"
-	if got := s.Compared[1].told(); got != want {
+	if got := s.Twins[1].told(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := s.Compared[2].told(); got != "the rows went through the same" {
+	if got := s.Twins[2].told(); got != "the rows went through the same" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -77,14 +77,14 @@ func TestWhereWorldsPart(t *testing.T) {
 func TestInvalidForOtherReasonsIsNoAgreement(t *testing.T) {
 	run := rows(nil)
 	for violated, agree := range map[string]bool{"I1-overlap": true, "I6-fence": false} {
-		c := Compare(run, ofWorld("sim", Invalid, "I1-overlap", "L1-ledger"), run, ofWorld("kind", Invalid, violated))
+		c := TwinOf(run, ofWorld("sim", Invalid, "I1-overlap", "L1-ledger"), run, ofWorld("kind", Invalid, violated))
 		if c.Agree() != agree {
 			t.Errorf("%s: agree is %t", violated, c.Agree())
 		}
 	}
 }
 
-func TestComparisonsAreGolden(t *testing.T) {
+func TestTwinsAreGolden(t *testing.T) {
 	var text, markdown bytes.Buffer
 	if err := sampleSuite().WriteText(&text); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 const twinSeeds = 20
 
 // twin is what the simulation makes of the same scenario, scaled the same; nil when there is nothing to compare.
-func (o outcome) twin(ctx context.Context) *reports.Comparison {
+func (o outcome) twin(ctx context.Context) *reports.Twin {
 	if !o.job.world.live || o.shown == nil || o.shown.History == nil {
 		return nil
 	}
@@ -29,18 +29,18 @@ func (o outcome) twin(ctx context.Context) *reports.Comparison {
 	if shown.History == nil {
 		return nil
 	}
-	c := reports.Compare(runOf(j, *shown, nil), reports.Summarize(tally, j.world.name), o.run(), o.summary())
+	c := reports.TwinOf(runOf(j, *shown, nil), reports.Summarize(tally, j.world.name), o.run(), o.summary())
 	return &c
 }
 
 // linkedSuite makes the links of a suite relative to the directory, as linkedFrom does those of results.
 func linkedSuite(dir string, s reports.Suite) reports.Suite {
-	linked := make([]reports.Comparison, len(s.Compared))
-	for i, c := range s.Compared {
+	linked := make([]reports.Twin, len(s.Twins))
+	for i, c := range s.Twins {
 		c.Real.Report = relative(dir, c.Real.Report)
 		linked[i] = c
 	}
-	s.Compared = linked
+	s.Twins = linked
 	return s
 }
 
