@@ -62,7 +62,7 @@ func Seeds(ctx context.Context, s *Scenario, m Many) Tally {
 			m.Each(result)
 		}
 		if m.Forget && !result.Interrupted && (t.FirstInvalid == nil || t.FirstInvalid.Seed != result.Seed) {
-			result.forget()
+			result.Forget()
 		}
 		if result.Interrupted || (m.UntilInvalid && len(t.Invalid) > 0) {
 			break

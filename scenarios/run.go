@@ -63,8 +63,8 @@ type Result struct {
 	world clusters.Cluster // closed; keeps the history
 }
 
-// forget gives the memory of the history to later runs.
-func (r *Result) forget() {
+// Forget gives the memory of the history to later runs: nobody may look at it any more.
+func (r *Result) Forget() {
 	if w, ok := r.world.(clusters.Recycler); ok {
 		w.Recycle()
 	}
