@@ -51,6 +51,27 @@ type Platform struct {
 	Provisioning Dist // pod that fits nowhere, to the new node being ready
 	CacheLag     Dist // age of what a stale list or watch shows
 	ReplicaLag   Dist // age of what a database replica shows
+	// OnDemand and Spot are how their machines differ from the above.
+	OnDemand, Spot Machine
+}
+
+// Machine is what can differ between the machines of one capacity type and all others; what is not set does not.
+type Machine struct {
+	ImagePull    Dist
+	Startup      Dist
+	Shutdown     Dist
+	Provisioning Dist
+}
+
+// On returns the platform as it is on machines of that type.
+func (p Platform) On(t CapacityType) Platform {
+	m := p.OnDemand
+	if t == Spot {
+		m = p.Spot
+	}
+	p.ImagePull, p.Startup = m.ImagePull.Or(p.ImagePull), m.Startup.Or(p.Startup)
+	p.Shutdown, p.Provisioning = m.Shutdown.Or(p.Shutdown), m.Provisioning.Or(p.Provisioning)
+	return p
 }
 
 // Port is a way that calls go.

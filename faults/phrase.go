@@ -248,8 +248,10 @@ func distWords(d clusters.Dist) string {
 		return words(d.A) + " to " + words(d.B)
 	case clusters.ExponentialShape:
 		return "about " + words(d.A)
-	case clusters.LogNormalShape:
+	case clusters.LogNormalShape, clusters.WeibullShape:
 		return words(d.A) + " (at times " + words(d.B) + ")"
+	case clusters.EmpiricalShape:
+		return words(d.Min()) + " to " + words(d.Max())
 	}
 	return words(d.A)
 }

@@ -101,6 +101,7 @@ func (p Platform) platform() clusters.Platform {
 		Provisioning: p.Provisioning.Or(ordinary.Provisioning),
 		CacheLag:     p.CacheLag.Or(ordinary.CacheLag),
 		ReplicaLag:   p.ReplicaLag.Or(ordinary.ReplicaLag),
+		OnDemand:     clusters.Machine(p.OnDemand), Spot: clusters.Machine(p.Spot),
 	}
 }
 

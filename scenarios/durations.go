@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,7 +55,11 @@ func durationFix(text string) string {
 	return "the units are ms, s, m and h"
 }
 
-const distForm = "a duration, or one of {uniform: [5s, 30s]}, {exponential: 5s}, {lognormal: {median: 5s, p99: 30s}}"
+const distForm = "a duration, or one of {uniform: [5s, 30s]}, {exponential: 5s}, {lognormal: {median: 5s, p99: 30s}}, " +
+	"{weibull: {median: 5s, p99: 30s}}, {percentiles: {0: 1s, 50: 5s, 100: 40s}}"
+
+// distNames are the distributions of the language.
+var distNames = []string{"uniform", "exponential", "lognormal", "weibull", "percentiles"}
 
 // dist reads a plain duration or a distribution of durations.
 func (s *source) dist(n ast.Node) clusters.Dist {
@@ -77,9 +82,13 @@ func (s *source) dist(n ast.Node) clusters.Dist {
 	case "exponential":
 		return s.exponential(values[0].Value)
 	case "lognormal":
-		return s.lognormal(values[0].Value)
+		return s.skewed(values[0].Value, name, clusters.LogNormalShape)
+	case "weibull":
+		return s.skewed(values[0].Value, name, clusters.WeibullShape)
+	case "percentiles":
+		return s.percentiles(values[0].Value)
 	}
-	s.add(at(values[0].Key.GetToken()), CodeDistribution, nearest(name, []string{"uniform", "exponential", "lognormal"}, "there are "),
+	s.add(at(values[0].Key.GetToken()), CodeDistribution, nearest(name, distNames, "there are "),
 		"unknown distribution %q", brief(name))
 	return clusters.Fixed(0)
 }
@@ -110,18 +119,63 @@ func (s *source) exponential(n ast.Node) clusters.Dist {
 	return d
 }
 
-func (s *source) lognormal(n ast.Node) clusters.Dist {
-	d := clusters.Dist{Shape: clusters.LogNormalShape}
+// skewed reads a distribution that is given by its median and its 99th percentile.
+func (s *source) skewed(n ast.Node, name string, shape clusters.Shape) clusters.Dist {
+	d := clusters.Dist{Shape: shape}
 	values, ok := entries(n)
 	if !ok {
-		s.add(s.spot(n), CodeDistribution, "", "expected {lognormal: {median: 5s, p99: 30s}}")
+		s.add(s.spot(n), CodeDistribution, "", "expected {%s: {median: 5s, p99: 30s}}", name)
 		return d
 	}
 	d.A, d.B = s.pair(values, "median", "p99")
 	if d.A == 0 || d.B < d.A {
-		s.add(s.spot(n), CodeDistribution, "", "a lognormal distribution needs a median above 0 and a p99 that is not below it")
+		s.add(s.spot(n), CodeDistribution, "", "a %s distribution needs a median above 0 and a p99 that is not below it", name)
 	}
 	return d
+}
+
+// maxPercentiles is more than any measurement supports.
+const maxPercentiles = 1000
+
+// percentiles reads a measured distribution.
+func (s *source) percentiles(n ast.Node) clusters.Dist {
+	const form = "{percentiles: {0: 1s, 50: 5s, 99: 30s, 100: 40s}}"
+	values, ok := entries(n)
+	if !ok || len(values) < 2 || len(values) > maxPercentiles {
+		s.add(s.spot(n), CodeDistribution, "", "expected from 2 to %d percentiles with their durations: %s", maxPercentiles, form)
+		return clusters.Fixed(0)
+	}
+	names := s.keys(values)
+	before := len(s.problems)
+	var c clusters.Curve
+	for _, e := range values {
+		name, ok := names[e]
+		if !ok {
+			continue
+		}
+		where := at(e.Key.GetToken())
+		percent, err := strconv.ParseFloat(name, 64)
+		p := clusters.Percentile{Percent: percent, At: s.duration(e.Value, false)}
+		last := len(c) - 1
+		switch {
+		case err != nil || !(percent >= 0 && percent <= 100):
+			s.add(where, CodeDistribution, "", "expected a percentile, a number from 0 to 100, found %q", brief(name))
+			return clusters.Fixed(0)
+		case last >= 0 && percent <= c[last].Percent:
+			s.add(where, CodeDistribution, "put them in order", "percentile %s stands after %g", brief(name), c[last].Percent)
+		case last >= 0 && p.At < c[last].At:
+			s.add(s.spot(e.Value), CodeDistribution, "", "percentile %s is %s, less than the %s of percentile %g", brief(name), p.At, c[last].At, c[last].Percent)
+		}
+		c = append(c, p)
+	}
+	if len(s.problems) > before || s.full() {
+		return clusters.Fixed(0)
+	}
+	if len(c) == 0 || c[0].Percent != 0 || c[len(c)-1].Percent != 100 {
+		s.add(s.spot(n), CodeDistribution, "", "percentiles begin with 0, the shortest, and end with 100, the longest: %s", form)
+		return clusters.Fixed(0)
+	}
+	return clusters.Empirical(c)
 }
 
 // pair reads a mapping of two named durations.

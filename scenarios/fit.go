@@ -60,7 +60,7 @@ func sum(a, b clusters.Dist) clusters.Dist {
 		if d.Shape == clusters.UniformShape || d.Shape == clusters.FixedShape {
 			return d
 		}
-		return clusters.Uniform(d.A, d.Max())
+		return clusters.Uniform(d.Min(), d.Max())
 	}
 	a, b = least(a), least(b)
 	return clusters.Uniform(a.A+b.A, max(a.A, a.B)+max(b.A, b.B))

@@ -112,8 +112,7 @@ func (sc Scale) time(d time.Duration) time.Duration {
 }
 
 func (sc Scale) dist(d clusters.Dist) clusters.Dist {
-	d.A, d.B = sc.time(d.A), sc.time(d.B)
-	return d
+	return d.Each(sc.time)
 }
 
 func (sc Scale) whole(name string, d time.Duration) time.Duration {
@@ -201,7 +200,12 @@ func (sc Scale) platform(p Platform) Platform {
 		Provisioning: sc.dist(p.Provisioning).Or(own.Provisioning).Or(sc.dist(usual.Provisioning)),
 		CacheLag:     sc.dist(p.CacheLag).Or(own.CacheLag).Or(sc.dist(usual.CacheLag)),
 		ReplicaLag:   sc.dist(p.ReplicaLag).Or(own.ReplicaLag).Or(sc.dist(usual.ReplicaLag)),
+		OnDemand:     sc.machine(p.OnDemand), Spot: sc.machine(p.Spot),
 	}
+}
+
+func (sc Scale) machine(m Machine) Machine {
+	return Machine{ImagePull: sc.dist(m.ImagePull), Startup: sc.dist(m.Startup), Shutdown: sc.dist(m.Shutdown), Provisioning: sc.dist(m.Provisioning)}
 }
 
 // settable leaves out what nobody can set in the world, and says so.

@@ -81,6 +81,16 @@ type Platform struct {
 	Provisioning clusters.Dist `yaml:"provisioning,omitempty" doc:"From a pod that fits nowhere to the new node being ready."`
 	CacheLag     clusters.Dist `yaml:"cache_lag,omitempty" doc:"Age of what caches and watches show."`
 	ReplicaLag   clusters.Dist `yaml:"replica_lag,omitempty" doc:"Age of what database replicas show."`
+	OnDemand     Machine       `yaml:"on_demand,omitempty" doc:"How on-demand machines differ from that."`
+	Spot         Machine       `yaml:"spot,omitempty" doc:"How spot machines differ from that."`
+}
+
+// Machine is what can differ between the machines of one capacity type and all others.
+type Machine struct {
+	ImagePull    clusters.Dist `yaml:"image_pull,omitempty" doc:"Image pull on a machine that has not run the image yet."`
+	Startup      clusters.Dist `yaml:"startup,omitempty" doc:"From the pulled image to the running container."`
+	Shutdown     clusters.Dist `yaml:"shutdown,omitempty" doc:"From SIGTERM to exit, for a container that heeds it."`
+	Provisioning clusters.Dist `yaml:"provisioning,omitempty" doc:"From a pod that fits nowhere to the new machine being ready."`
 }
 
 // TaskGroup is a set of like tasks.

@@ -92,16 +92,23 @@ func distSchema() *jsonschema.Schema {
 	uniform := &jsonschema.Schema{Type: "array", Items: reference(durationForm), MinItems: &two, MaxItems: &two}
 	exponential := &jsonschema.Schema{OneOf: []*jsonschema.Schema{reference(durationForm),
 		object(map[string]*jsonschema.Schema{"mean": reference(durationForm), "max": reference(durationForm)}, []string{"mean", "max"}, []string{"mean"})}}
-	lognormal := object(map[string]*jsonschema.Schema{"median": reference(durationForm), "p99": reference(durationForm)},
+	skewed := object(map[string]*jsonschema.Schema{"median": reference(durationForm), "p99": reference(durationForm)},
 		[]string{"median", "p99"}, []string{"median", "p99"})
 	forms := []*jsonschema.Schema{reference(durationForm)}
 	for _, f := range []struct {
 		name string
 		form *jsonschema.Schema
-	}{{"uniform", uniform}, {"exponential", exponential}, {"lognormal", lognormal}} {
+	}{{"uniform", uniform}, {"exponential", exponential}, {"lognormal", skewed}, {"weibull", skewed}, {"percentiles", percentilesSchema()}} {
 		forms = append(forms, object(map[string]*jsonschema.Schema{f.name: f.form}, []string{f.name}, []string{f.name}))
 	}
 	return &jsonschema.Schema{OneOf: forms}
+}
+
+// percentilesSchema is a mapping from percentiles to durations; that both rise, a schema cannot say.
+func percentilesSchema() *jsonschema.Schema {
+	two := uint64(2)
+	return &jsonschema.Schema{Type: "object", MinProperties: &two, Required: []string{"0", "100"}, AdditionalProperties: jsonschema.FalseSchema,
+		PatternProperties: map[string]*jsonschema.Schema{`^(100|[0-9]{1,2}(\.[0-9]+)?)$`: reference(durationForm)}}
 }
 
 // settingsSchema has every setting of the dispatcher.

@@ -250,7 +250,7 @@ const reference = "reference"
 // pull is spent there. What the platform takes by itself comes on top.
 func (w *World) startup() string {
 	d := w.config.Platform.ImagePull
-	low, high := d.A, d.Max()
+	low, high := d.Min(), d.Max()
 	if d.Shape == clusters.FixedShape {
 		low = high
 	}

@@ -73,7 +73,7 @@ func (c *Cluster) Terminate(k *kubernetes.Container) {
 	}
 	w.work.Stop()
 	w.crashing.Stop()
-	w.shutdown = c.kernel.After(c.config.Platform.Shutdown.Draw(c.shutdown), c.labels.shutdown, func() { w.exit(143, "") })
+	w.shutdown = c.kernel.After(c.config.Platform.On(k.CapacityType()).Shutdown.Draw(c.shutdown), c.labels.shutdown, func() { w.exit(143, "") })
 }
 
 // Killed tells that the container is dead.

@@ -68,7 +68,7 @@ var kindLimits = scenarios.Limits{
 		CacheLag:   clusters.Fixed(100 * time.Millisecond),
 		ReplicaLag: clusters.Fixed(0),
 	},
-	Unset:    []string{"api_latency", "store_latency", "shutdown", "cache_lag", "replica_lag"},
+	Unset:    []string{"api_latency", "store_latency", "shutdown", "cache_lag", "replica_lag", "on_demand", "spot"},
 	Notice:   5 * time.Second,
 	Late:     30 * time.Second,
 	Machines: map[clusters.CapacityType]int{clusters.OnDemand: 2, clusters.Spot: 2},

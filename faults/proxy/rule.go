@@ -35,11 +35,13 @@ type Rule struct {
 // told to COMMIT, and single statements that do not begin with SELECT or the like.
 const Commit = "commit"
 
-// Delay is a distribution as text: "2s", "uniform 1s 3s", "exponential 1s 10s" or "log-normal 1s 5s".
+// Delay is a distribution as text: "2s", "uniform 1s 3s", "exponential 1s 10s", "log-normal 1s 5s", "weibull 1s 5s" (median and 99th
+// percentile), or "percentiles 0 1s 50 2s 100 9s".
 type Delay clusters.Dist
 
 var shapes = map[string]clusters.Shape{
 	"uniform": clusters.UniformShape, "exponential": clusters.ExponentialShape, "log-normal": clusters.LogNormalShape,
+	"weibull": clusters.WeibullShape,
 }
 
 // IsZero tells that no delay is set.
@@ -51,6 +53,9 @@ func (d Delay) draw(r *rand.Rand) time.Duration { return clusters.Dist(d).Draw(r
 func (d Delay) MarshalText() ([]byte, error) {
 	if d.Shape == clusters.FixedShape {
 		return []byte(d.A.String()), nil
+	}
+	if d.Shape == clusters.EmpiricalShape {
+		return d.marshalCurve(), nil
 	}
 	for name, shape := range shapes { // order does not matter: the shapes differ
 		if shape == d.Shape {
@@ -64,6 +69,9 @@ func (d Delay) MarshalText() ([]byte, error) {
 func (d *Delay) UnmarshalText(text []byte) error {
 	*d = Delay{}
 	words := strings.Fields(string(text))
+	if len(words) > 0 && words[0] == percentiles {
+		return d.unmarshalCurve(words[1:])
+	}
 	switch len(words) {
 	case 0:
 		return nil
@@ -78,7 +86,7 @@ func (d *Delay) UnmarshalText(text []byte) error {
 		shape, known = clusters.FixedShape, true
 	}
 	if !known {
-		return unknown("shape", words[0], []string{"uniform", "exponential", "log-normal"})
+		return unknown("shape", words[0], []string{"uniform", "exponential", "log-normal", "weibull", percentiles})
 	}
 	a, err := time.ParseDuration(words[1])
 	if err != nil {
@@ -91,7 +99,7 @@ func (d *Delay) UnmarshalText(text []byte) error {
 	switch {
 	case a < 0 || b < 0:
 		return fmt.Errorf("a delay of %s is negative", text)
-	case shape == clusters.LogNormalShape && (a == 0 || b < a):
+	case (shape == clusters.LogNormalShape || shape == clusters.WeibullShape) && (a == 0 || b < a):
 		return fmt.Errorf("%q: the median is above zero, and the 99th percentile not below it", text)
 	case shape == clusters.UniformShape && b < a:
 		return fmt.Errorf("%q: the second duration is the longer one", text)

@@ -58,7 +58,7 @@ func (s *Server) order(onDemand bool, need *int) bool {
 	*need -= g.Pods
 	u := &upcoming{group: best, room: g.Pods}
 	s.upcoming = append(s.upcoming, u)
-	s.control(s.platform.Provisioning.Draw(s.streams.provisioning), s.labels.provision, func() { s.arrive(u) })
+	s.control(s.on(g.spot()).Provisioning.Draw(s.streams.provisioning), s.labels.provision, func() { s.arrive(u) })
 	return true
 }
 

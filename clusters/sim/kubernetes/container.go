@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/clusters/sim/kernel"
 	"github.com/squall-chaos/squall/dispatcher"
 )
@@ -147,4 +148,9 @@ func (c *Container) verdict(code int) (dispatcher.WorkloadState, dispatcher.Fail
 func (s *Server) observeContainer(c *Container, kind history.Kind, detail string) {
 	s.host.Observe(history.Event{Kind: kind, Task: c.Task, Token: uint64(c.Workload.Token), Node: c.NodeID,
 		Object: string(c.Workload.UID), Detail: detail})
+}
+
+// CapacityType is that of the container's machine.
+func (c *Container) CapacityType() clusters.CapacityType {
+	return c.server.groups[c.node.group].CapacityType
 }

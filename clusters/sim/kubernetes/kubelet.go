@@ -78,7 +78,7 @@ func (s *Server) prepare(c *Container) {
 		n.pullers = append(n.pullers, c) // images are pulled one at a time, and this one is on its way
 	default:
 		n.pullers = append(n.pullers, c)
-		n.pulling = s.k.After(s.platform.ImagePull.Draw(s.streams.pull), s.labels.pull, func() { s.havePulled(n) })
+		n.pulling = s.k.After(s.on(n.spot).ImagePull.Draw(s.streams.pull), s.labels.pull, func() { s.havePulled(n) })
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *Server) havePulled(n *node) {
 }
 
 func (s *Server) launch(c *Container) {
-	c.starting = s.k.After(s.platform.Startup.Draw(s.streams.startup), s.labels.start, func() { s.run(c) })
+	c.starting = s.k.After(s.on(c.node.spot).Startup.Draw(s.streams.startup), s.labels.start, func() { s.run(c) })
 }
 
 // exceed enforces activeDeadlineSeconds, whether or not the API server can be reached.

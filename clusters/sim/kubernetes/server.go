@@ -30,6 +30,7 @@ type Server struct {
 	k        *kernel.Kernel
 	host     Host
 	platform clusters.Platform
+	machines [2]clusters.Platform // the platform on on-demand machines, and on spot
 	settings dispatcher.Settings
 	labels   labels
 	streams  streams
@@ -83,7 +84,8 @@ type streams struct {
 func New(k *kernel.Kernel, c clusters.Config, h Host) *Server {
 	s := &Server{
 		k: k, host: h, platform: c.Platform, settings: c.Settings,
-		pods: map[string]*pod{}, leases: map[string]dispatcher.Lease{}, lag: c.Platform.CacheLag, taintedAt: -slowTaintEvery,
+		machines: [2]clusters.Platform{c.Platform.On(clusters.OnDemand), c.Platform.On(clusters.Spot)},
+		pods:     map[string]*pod{}, leases: map[string]dispatcher.Lease{}, lag: c.Platform.CacheLag, taintedAt: -slowTaintEvery,
 	}
 	s.labels = labels{
 		schedule: k.Label("kube-scheduler: try"), sync: k.Label("kubelet: sync"), pull: k.Label("kubelet: image pulled"),
@@ -158,3 +160,11 @@ func (s *Server) SetQuota(pods int) { s.quota = pods }
 
 // ceil is the first multiple of period that is not before t.
 func ceil(t, period time.Duration) time.Duration { return (t + period - 1) / period * period }
+
+// on is the platform as it is on machines of one type.
+func (s *Server) on(spot bool) *clusters.Platform {
+	if spot {
+		return &s.machines[1]
+	}
+	return &s.machines[0]
+}
