@@ -36,13 +36,15 @@ type Limits struct {
 	Notice time.Duration `json:"notice,omitempty"`
 	// Late is what things may take longer than a scenario expects tasks to start and end by: real machines have moods.
 	Late time.Duration `json:"late,omitempty"`
+	// Tasks is how many tasks a group has at most, since every one is a container to start; 0: as many as a scenario wants.
+	Tasks int `json:"tasks,omitempty"`
 	// Machines is how many nodes of each type there are, none of them provisioned; nil: as many as a scenario wants.
 	Machines map[clusters.CapacityType]int `json:"machines,omitempty"`
 }
 
 // none tells whether the limits ask for nothing.
 func (l Limits) none() bool {
-	return len(l.Whole)+len(l.Least)+len(l.Fixed)+len(l.Machines)+len(l.Unset) == 0 && l.Platform == (clusters.Platform{}) && l.Notice == 0 && l.Late == 0
+	return len(l.Whole)+len(l.Least)+len(l.Fixed)+len(l.Machines)+len(l.Unset)+l.Tasks == 0 && l.Platform == (clusters.Platform{}) && l.Notice == 0 && l.Late == 0
 }
 
 // Changes tells whether the scale changes anything.
@@ -81,6 +83,7 @@ func (s *Scenario) scaledBy(sc Scale) (*Scenario, error) {
 	c.Platform, c.fitted = sc.settable(s.Platform)
 	c.Platform = sc.platform(c.Platform)
 	c.Tasks, c.Clients, c.Faults = slices.Clone(s.Tasks), slices.Clone(s.Clients), slices.Clone(s.Faults)
+	c.trim(sc.Limits.Tasks)
 	for i := range c.Tasks {
 		sc.task(&c.Tasks[i])
 	}
@@ -312,6 +315,9 @@ func (l Limits) Table() []string {
 	}
 	if l.Late > 0 {
 		lines = append(lines, fmt.Sprintf("expected starts and ends may be %s later", l.Late))
+	}
+	if l.Tasks > 0 {
+		lines = append(lines, fmt.Sprintf("at most %d tasks of a group, those that a scenario speaks of by number besides", l.Tasks))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(l.Machines)) {
 		lines = append(lines, fmt.Sprintf("%d %s nodes, none provisioned", l.Machines[kind], kind))

@@ -118,6 +118,33 @@ func TestScaledMachines(t *testing.T) {
 	}
 }
 
+// TestFewerTasks come over the same time, and all that the scenario speaks of are there.
+func TestFewerTasks(t *testing.T) {
+	crowd := strings.Replace(timed, "count: 2, arrive: {at: 12s, every: 24s}", "count: 41, arrive: {at: 12s, every: 12s}", 1)
+	x, err := parsed(t, crowd).Scaled(Scale{Factor: 12, Limits: Limits{Tasks: 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := x.Tasks[0]; g.Count != 5 || g.Arrive.Every.A != 10*time.Second {
+		t.Errorf("%d tasks, one every %s; expected 5, one every 10s", g.Count, g.Arrive.Every.A)
+	}
+	for _, c := range []struct{ named, by string }{
+		{"nth call", strings.Replace(crowd, "target: {port: api}", "target: {port: api, nth: 7}", 1)},
+		{"target of a fault", strings.Replace(crowd, "run-time, target: {task: task-1}", "run-time, target: {task: task-7}", 1)},
+		{"node of a task", strings.Replace(crowd, "node-kill, target: {node: od-3}", "node-kill, target: {node: \"task:task-7\"}", 1)},
+		{"client", strings.Replace(crowd, "read: task-1", "read: task-7", 1)},
+		{"expectation", strings.Replace(crowd, "{task: task-1, started_by", "{task: task-7, started_by", 1)},
+	} {
+		x, err := parsed(t, c.by).Scaled(Scale{Factor: 12, Limits: Limits{Tasks: 5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.Tasks[0].Count; got != 7 {
+			t.Errorf("named as a %s: %d tasks are left, expected 7", c.named, got)
+		}
+	}
+}
+
 // TestScaleByOne is the identity, whatever the scenario.
 func TestScaleByOne(t *testing.T) {
 	for _, s := range Library() {

@@ -45,6 +45,7 @@ func (b *builder) kindFiles(ctx context.Context, ctr, pause string) ([]entry, er
 		entry{name: wants + "containerd.service", link: "/etc/systemd/system/containerd.service"},
 		entry{name: wants + "undo-mount-hacks.service", link: "/etc/systemd/system/undo-mount-hacks.service"},
 		entry{name: "etc/systemd/system/systemd-binfmt.service", link: "/dev/null"}, // it would register with the kernel that all nodes share
+		entry{name: "usr/local/sbin/runc", link: "/usr/bin/crun"}, // containerd looks for it by this name
 		entry{name: "etc/kubernetes/manifests/"},
 		entry{name: "kind/manifests/default-cni.yaml", text: podNetwork},
 	), nil
@@ -108,7 +109,8 @@ func containerdConfig(text, pause string) (string, error) {
 	return text, nil
 }
 
-// baseSpec is what every container on a node begins with: ctr's, with the hook and without the limits, as in kind's Dockerfile.
+// baseSpec is what every container on a node begins with: ctr's without the limits, as in kind's Dockerfile. Its hook, which gives containers
+// a product_uuid of the node's own, is left out: it writes into the root file system, which crun has made read-only by then.
 func baseSpec(spec []byte) (string, error) {
 	var base map[string]any
 	if err := json.Unmarshal(spec, &base); err != nil {
@@ -119,7 +121,6 @@ func baseSpec(spec []byte) (string, error) {
 		return "", fmt.Errorf("a container's specification has no process: %s", spec)
 	}
 	delete(process, "rlimits")
-	base["hooks"] = map[string]any{"createContainer": []any{map[string]any{"path": "/kind/bin/mount-product-files.sh"}}}
 	text, err := json.MarshalIndent(base, "", "  ")
 	return string(text), err
 }
