@@ -55,11 +55,12 @@ var mayImport = map[string][]string{
 	// hold its remote control. It lives with the faults because any cluster's dispatcher can be put behind it, with no world at all.
 	"faults/proxy": {"clusters", "checker/history"},
 
-	"faults":    {"clusters", "dispatcher", "checker/history"},
-	"scenarios": {"faults", "clusters", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
-	"reports":   {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
+	"faults":               {"clusters", "dispatcher", "checker/history"},
+	"scenarios":            {"faults", "clusters", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
+	"scenarios/experiment": {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher"},
+	"reports":              {"scenarios", "scenarios/experiment", "faults", "clusters", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
 
-	"cmd/squall": {"reports", "scenarios", "faults", "clusters", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
+	"cmd/squall": {"reports", "scenarios", "scenarios/experiment", "faults", "clusters", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
 		"dispatcher/planted", "dispatcher/manifests"},
 	tagged("cmd/squall"): {"scenarios", "faults", "clusters", "clusters/kind", "clusters/kind/engine", "clusters/kind/images", "clusters/kind/nodeimage",
 		"clusters/kind/testbed"},
