@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"checker/linearize": {"checker/history"},
 	"checker/synthetic": {"checker/history"},
 	"checker":           {"checker/history", "checker/linearize"},
+	"checker/chain":     {"checker/history", "dispatcher"},
 
 	"clusters":                {"dispatcher", "checker/history"},
 	"clusters/sim/kernel":     {},
@@ -45,6 +46,7 @@ var mayImport = map[string][]string{
 	"clusters/binaries":       {},
 	"clusters/local":          {"clusters/binaries"},
 	"clusters/journal":        {"clusters", "dispatcher", "checker/history"},
+	"clusters/calibration":    {"clusters", "checker/history"},
 	"clusters/journal/rowlog": {"clusters", "clusters/journal", "dispatcher", "checker/history"},
 	"clusters/kind/engine":    {},
 	"clusters/kind/images":    {"clusters/binaries"},
@@ -58,9 +60,11 @@ var mayImport = map[string][]string{
 	"faults":               {"clusters", "dispatcher", "checker/history"},
 	"scenarios":            {"faults", "clusters", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
 	"scenarios/experiment": {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher"},
-	"reports":              {"scenarios", "scenarios/experiment", "faults", "clusters", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
+	"reports":              {"scenarios", "scenarios/experiment", "faults", "clusters", "clusters/calibration", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
 
-	"cmd/squall": {"reports", "scenarios", "scenarios/experiment", "faults", "clusters", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
+	"reports/findings": {"checker/chain", "dispatcher"},
+
+	"cmd/squall": {"reports", "reports/findings", "checker/chain", "scenarios", "scenarios/experiment", "faults", "clusters", "clusters/calibration", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
 		"dispatcher/planted", "dispatcher/manifests"},
 	tagged("cmd/squall"): {"scenarios", "faults", "clusters", "clusters/kind", "clusters/kind/engine", "clusters/kind/images", "clusters/kind/nodeimage",
 		"clusters/kind/testbed"},
