@@ -51,6 +51,16 @@ func Explain(code string) (string, bool) {
 	return "", false
 }
 
+// Title is a code in a few words; "" for one that is not known.
+func Title(code string) string {
+	for _, e := range explanations {
+		if e.code == code {
+			return e.title
+		}
+	}
+	return ""
+}
+
 func indent(text string) string {
 	return strings.ReplaceAll("    "+strings.ReplaceAll(text, "\n", "\n    "), "    \n", "\n")
 }

@@ -1,7 +1,13 @@
 package scenarios
 
-// explanations is the one table of codes: SQ1xx scenario files, SQ2xx settings, SQ3xx faults, SQ4xx histories and bundles.
-var explanations = []explanation{
+import "slices"
+
+// explanations is the one table of codes.
+var explanations = slices.Concat(runExplanations, chainExplanations)
+
+// runExplanations are of what runs are made of and leave behind: SQ1xx scenario files, SQ2xx settings, SQ3xx faults, SQ4xx histories
+// and bundles.
+var runExplanations = []explanation{
 	{CodeSyntax, "not readable as YAML",
 		"The YAML reader cannot make sense of the file at this place. Often the mistake is just above: a bracket or a quote that is not closed, a tab in the indentation, or a colon inside a value that is not quoted.",
 		"faults:\n  - {at: 0s, kind: call, target: {process: \"dispatcher*\"}}   # quote what holds * or :"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/squall-chaos/squall/checker/chain"
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
@@ -72,6 +73,7 @@ func statusOf(err error) int {
 	var input *scenarios.InputError
 	var format *history.FormatError
 	var bundle *reports.Problem
+	var linked *chain.InputError
 	switch {
 	case err == nil:
 		return exitValid
@@ -79,7 +81,7 @@ func statusOf(err error) int {
 		return exitUsage // whoever started squall can make room; there is nothing to repair in it
 	case errors.As(err, &end):
 		return end.code
-	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &bundle):
+	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &bundle), errors.As(err, &linked):
 		return exitUsage
 	}
 	return exitHarness

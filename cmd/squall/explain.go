@@ -18,7 +18,8 @@ func newExplainCommand(c *console) *cobra.Command {
 		Use:   "explain CODE|INVARIANT|FAULT|ACTION|DISPATCHER|SETTING|B",
 		Short: "Explain a name that Squall prints",
 		Long: "Explain the code of an error (SQ104), an invariant of a verdict (I1-overlap), a kind of fault (node-kill), what can\n" +
-			"become of a call (cut-reply), a dispatcher (naive), a setting (recovery_grace) or the bound B.",
+			"become of a call (cut-reply), a dispatcher (naive), a setting (recovery_grace), a built-in rule of squall lint\n" +
+			"(workflow-in-grace) or the bound B.",
 		Example: "  squall explain I1-overlap",
 		Args:    exactly("name", "an error code (SQ104), an invariant (I1-overlap), a fault or a dispatcher"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -34,7 +35,7 @@ func newExplainCommand(c *console) *cobra.Command {
 
 func explanationOf(name string) (string, error) {
 	for _, explain := range []func(string) (string, bool){scenarios.Explain, explainInvariant,
-		explainFault, explainAction, explainDispatcher, explainSetting, explainBound} {
+		explainFault, explainAction, explainDispatcher, explainSetting, explainRule, explainBound} {
 		if text, ok := explain(name); ok {
 			return text, nil
 		}
@@ -46,7 +47,7 @@ func explanationOf(name string) (string, error) {
 	for _, a := range faults.Actions() {
 		known = append(known, string(a))
 	}
-	known = slices.Concat(scenarios.Codes(), checker.Names(), known, planted.Names(), settingNames())
+	known = slices.Concat(scenarios.Codes(), checker.Names(), known, planted.Names(), settingNames(), ruleNames())
 	return "", unknownName("name", name, known, "error codes, invariants, and what `squall list` shows can be explained")
 }
 

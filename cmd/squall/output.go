@@ -16,20 +16,25 @@ type output struct {
 	path   string // empty: stdout
 }
 
-func addOutputFlag(cmd *cobra.Command, to *[]string) {
-	cmd.Flags().StringArrayVarP(to, "output", "o", nil, "results as `FORMAT[=PATH]`: "+strings.Join(formatNames(), ", ")+
+func addOutputFlag(cmd *cobra.Command, to *[]string) { addOutputFlagOf(cmd, to, formatNames()) }
+
+// addOutputFlagOf is addOutputFlag for a command with formats of its own.
+func addOutputFlagOf(cmd *cobra.Command, to *[]string, formats []string) {
+	cmd.Flags().StringArrayVarP(to, "output", "o", nil, "results as `FORMAT[=PATH]`: "+strings.Join(formats, ", ")+
 		"; may be repeated (default text)")
 }
 
 // parseOutputs reads -o and makes sure that every file can be written before anything starts.
-func parseOutputs(texts []string) ([]output, error) {
+func parseOutputs(texts []string) ([]output, error) { return parseOutputsOf(texts, formatNames()) }
+
+func parseOutputsOf(texts, formats []string) ([]output, error) {
 	var all []output
 	onStdout := ""
 	for _, text := range texts {
 		format, path, toFile := strings.Cut(text, "=")
 		switch {
-		case !slices.Contains(formatNames(), format):
-			return nil, unknownName("output format", format, formatNames(), oneOf(formatNames()))
+		case !slices.Contains(formats, format):
+			return nil, unknownName("output format", format, formats, oneOf(formats))
 		case toFile && path == "":
 			return nil, usage("-o %s: a file name must follow the =", text)
 		case !toFile && onStdout != "":
@@ -90,11 +95,16 @@ func textOnStdout(outputs []output) bool {
 
 // writeOutputs writes the results in every format but the text on stdout, which commands write as they go.
 func (c *console) writeOutputs(outputs []output, d document) error {
+	return c.writeEach(outputs, false, func(w io.Writer, o output) error { return d.write(w, o.format, filepath.Dir(o.path)) })
+}
+
+// writeEach writes every output; the text on stdout only if it was not written as the command went on.
+func (c *console) writeEach(outputs []output, text bool, one func(io.Writer, output) error) error {
 	for _, o := range outputs {
-		if o.path == "" && o.format == formatText {
+		if o.path == "" && o.format == formatText && !text {
 			continue
 		}
-		write := func(w io.Writer) error { return d.write(w, o.format, filepath.Dir(o.path)) }
+		write := func(w io.Writer) error { return one(w, o) }
 		if o.path == "" {
 			if err := write(c.out); err != nil {
 				return broken(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/squall-chaos/squall/checker/chain"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
@@ -87,6 +88,7 @@ Every flag can be set in the environment as well: SQUALL_DIR=/tmp/squall is --di
 	root.AddCommand(
 		newRunCommand(c), newChaosCommand(c), newDemoCommand(c),
 		newReplayCommand(c), newCheckCommand(c), newShowCommand(c),
+		newLintCommand(c), newInitCommand(c),
 		newListCommand(c), newSchemaCommand(c), newExplainCommand(c),
 		newDoctorCommand(c), newManifestsCommand(c), newVersionCommand(c),
 	)
@@ -116,7 +118,8 @@ func (c *console) explain(err error) {
 		return
 	}
 	var input *scenarios.InputError
-	if errors.As(err, &input) {
+	var linked *chain.InputError
+	if errors.As(err, &input) || errors.As(err, &linked) {
 		fmt.Fprintln(c.err, err) // begins with file:line:col, which editors know
 		return
 	}

@@ -2,22 +2,39 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/squall-chaos/squall/checker/chain"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
+// schemas are what the command prints, by name.
+var schemas = map[string]func() ([]byte, error){"scenario": scenarios.Schema, "chain": chain.Schema}
+
 func newSchemaCommand(c *console) *cobra.Command {
+	names := slices.Sorted(maps.Keys(schemas))
 	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON schema of scenario files",
-		Long: "Print the JSON schema (draft-07) of scenario files. Editors with a YAML language server use it when a file begins with\n" +
+		Use:   "schema [scenario|chain]",
+		Short: "Print the JSON schema of scenario files, or of chain files",
+		Long: "Print the JSON schema (draft-07) of scenario files, or of the chain files of squall lint. Editors with a YAML language server use it\n" +
+			"when a file begins with\n" +
 			"  # yaml-language-server: $schema=squall.schema.json",
-		Example: "  squall schema > squall.schema.json",
-		Args:    none,
-		RunE: func(*cobra.Command, []string) error {
-			schema, err := scenarios.Schema()
+		Example:   "  squall schema > squall.schema.json\n  squall schema chain > chain.schema.json",
+		ValidArgs: names,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 1:
+				return usage("%s takes one name, but got %d arguments", cmd.CommandPath(), len(args))
+			case len(args) == 1 && schemas[args[0]] == nil:
+				return unknownName("schema", args[0], names, oneOf(names))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			schema, err := schemas[append(args, "scenario")[0]]()
 			if err != nil {
 				return broken(err)
 			}

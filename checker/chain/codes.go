@@ -1,0 +1,42 @@
+package chain
+
+// The codes of problems with chain files. Those that a chain file shares with a scenario mean the same.
+const (
+	CodeSyntax    = "SQ101"
+	CodeLimits    = "SQ102"
+	CodeVersion   = "SQ103"
+	CodeField     = "SQ104"
+	CodeType      = "SQ105"
+	CodeDuplicate = "SQ106"
+	CodeMissing   = "SQ107"
+	CodeName      = "SQ111"
+	CodeEmpty     = "SQ113"
+	CodeDocuments = "SQ114"
+	CodeUseless   = "SQ115"
+	CodeFile      = "SQ119"
+
+	CodeLink      = "SQ501"
+	CodeCycle     = "SQ502"
+	CodeFormula   = "SQ503"
+	CodeUnit      = "SQ504"
+	CodeNothing   = "SQ505"
+	CodeSeveral   = "SQ506"
+	CodeInput     = "SQ507"
+	CodeReference = "SQ508"
+	CodeExtractor = "SQ509"
+	CodeSchedule  = "SQ510"
+	CodeFormat    = "SQ511"
+	CodeDate      = "SQ512"
+)
+
+// The codes of findings.
+const (
+	CodeMargin  = "SQ520" // in order, but too near
+	CodeEqual   = "SQ521"
+	CodeOrder   = "SQ522" // the wrong way round
+	CodeLimit   = "SQ523" // a number above the one that it may not exceed
+	CodeRate    = "SQ524" // recovery slower than claiming
+	CodeRetries = "SQ525"
+	CodeExpired = "SQ530"
+	CodeUnused  = "SQ531"
+)
