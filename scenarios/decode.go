@@ -50,7 +50,16 @@ func (s *source) read(n ast.Node, to slot) {
 	case durationType:
 		to.value.SetInt(int64(s.duration(n, to.signed)))
 		return
+	case calibrationType:
+		if to.path != "" {
+			s.calibration(n, to)
+			return
+		}
 	case distType:
+		if text, ok := textOf(n); ok && text == measuredWord && strings.HasPrefix(to.path, "tasks[") && strings.HasSuffix(to.path, ".run") {
+			s.measured = append(s.measured, to.path)
+			return
+		}
 		to.value.Set(reflect.ValueOf(s.dist(n)))
 		return
 	case overridesType:

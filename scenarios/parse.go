@@ -10,9 +10,36 @@ import (
 	"strings"
 )
 
-// Parse reads a scenario. The name is what errors call the file. The error is an *InputError.
+// Parse reads a scenario that needs no other file. The name is what errors call it. The error is an *InputError.
 func Parse(name string, data []byte) (*Scenario, error) {
-	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\uFEFF"), "\r\n", "\n")
+	s, err := parse(name, data)
+	if err == nil && s.source.calibrationFile != "" {
+		s.bad("calibration", CodeFile, "write its content here, or run the scenario from its file", "a calibration cannot be in a file of its own here")
+		err = s.source.err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// parseFile reads a scenario from a file, beside which its calibration may lie.
+func parseFile(path string, data []byte) (*Scenario, error) {
+	s, err := parse(path, data)
+	if err != nil || s.source.calibrationFile == "" {
+		return s, err
+	}
+	file := s.source.calibrationFile
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(path), file)
+	}
+	s, _, err = Calibrated(path, data, file)
+	return s, err
+}
+
+// parse reads a scenario, and judges it unless its calibration is still to come.
+func parse(name string, data []byte) (*Scenario, error) {
+	text := plainText(data)
 	src := newSource(name, text)
 	root := src.parse(text)
 	if root == nil {
@@ -20,7 +47,10 @@ func Parse(name string, data []byte) (*Scenario, error) {
 	}
 	s := &Scenario{source: src}
 	src.decode(root, slot{value: reflect.ValueOf(s).Elem()})
-	s.validate()
+	s.calibrate()
+	if src.calibrationFile == "" {
+		s.validate()
+	}
 	if err := src.err(); err != nil {
 		return nil, err
 	}
@@ -33,7 +63,7 @@ func Load(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := Parse(path, data)
+	s, err := parseFile(path, data)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +85,7 @@ func (s *Scenario) LoadControl() (*Scenario, error) {
 	if s.source != nil && !strings.HasPrefix(s.source.file, libraryPrefix) {
 		path := filepath.Join(filepath.Dir(s.source.file), s.Control+".yaml")
 		if data, err := readLimited(path); err == nil {
-			return Parse(path, data)
+			return parseFile(path, data)
 		}
 	}
 	return Find(s.Control)

@@ -67,14 +67,17 @@ type spot struct {
 
 // source is a parsed file: its text, and where each field stands.
 type source struct {
-	file     string
-	lines    []string
-	values   map[string]spot // where the value of a field stands, by path: faults[0].target.node
-	broken   map[string]bool // fields whose value could not be read: what it means is not judged
-	misread  map[string]bool // structures with a field that is not known: that nothing is set in them means nothing
-	tasks    []string        // names of all tasks, once they are known
-	problems []Problem
-	more     int // problems found besides
+	file   string
+	lines  []string
+	values map[string]spot // where the value of a field stands, by path: faults[0].target.node
+	broken map[string]bool // fields whose value could not be read: what it means is not judged
+	// calibrationFile is what the scenario names instead of holding it; measured are the runs that are to come from there.
+	calibrationFile string
+	measured        []string
+	misread         map[string]bool // structures with a field that is not known: that nothing is set in them means nothing
+	tasks           []string        // names of all tasks, once they are known
+	problems        []Problem
+	more            int // problems found besides
 }
 
 func newSource(file, text string) *source {

@@ -36,6 +36,8 @@ type Scenario struct {
 	Replicas Replicas    `yaml:"replicas,omitempty" doc:"How many processes of each role run; two of each when left out."`
 	Nodes    []NodeGroup `yaml:"nodes" doc:"The machines of the cluster."`
 	Platform Platform    `yaml:"platform,omitempty" doc:"How fast the platform is; what is left out has ordinary values."`
+	// Calibration is in the file itself, or in one that it names.
+	Calibration Calibration `yaml:"calibration,omitempty" doc:"What squall calibrate measured on a real cluster: the file that it wrote, seen from this one, or its content. It fills what is left out here."`
 
 	Tasks   []TaskGroup `yaml:"tasks" doc:"The tasks that clients submit."`
 	Clients []Step      `yaml:"clients,omitempty" doc:"What clients do later on."`

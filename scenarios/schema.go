@@ -129,6 +129,7 @@ func settingsSchema() *jsonschema.Schema {
 func choices(root *jsonschema.Schema) {
 	limit(root, "apiVersion", []string{APIVersion})
 	limit(root, "kind", []string{Kind})
+	calibrated(root)
 	limit(root, "family", texts(faults.Families()))
 	limit(root, "dispatcher", planted.Names())
 	limit(root, "profile", dispatcher.Profiles())
@@ -153,6 +154,18 @@ func choices(root *jsonschema.Schema) {
 		limit(items(e, "tasks"), "reason", reasons)
 		limit(items(e, "calls"), "verb", faults.Verbs())
 	}
+}
+
+// calibrated lets a calibration be the name of a file, and a run what it has measured.
+func calibrated(root *jsonschema.Schema) {
+	c := property(root, "calibration")
+	limit(c, "apiVersion", []string{APIVersion})
+	limit(c, "kind", []string{CalibrationKind})
+	inside := *c
+	inside.Description = ""
+	*c = jsonschema.Schema{Description: c.Description, AnyOf: []*jsonschema.Schema{{Type: "string"}, &inside}}
+	run := property(items(root, "tasks"), "run")
+	run.AllOf, run.AnyOf = nil, []*jsonschema.Schema{{Const: measuredWord}, run.AllOf[0]}
 }
 
 func property(s *jsonschema.Schema, name string) *jsonschema.Schema {

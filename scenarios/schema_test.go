@@ -123,6 +123,9 @@ func TestTheSchemaHasEveryField(t *testing.T) {
 			if inner.Kind() == reflect.Pointer {
 				inner = inner.Elem()
 			}
+			if forms, ok := sub["anyOf"].([]any); ok && inner == calibrationType { // the name of a file, or this
+				sub = forms[1].(map[string]any)
+			}
 			switch {
 			case inner == distType || inner == overridesType:
 			case inner.Kind() == reflect.Struct:

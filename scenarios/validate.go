@@ -173,7 +173,7 @@ func (s *Scenario) validateTask(i int) {
 	g, path := s.Tasks[i], fmt.Sprintf("tasks[%d]", i)
 	s.isLabel(path+".name", g.Name)
 	s.between(path+".count", g.Count, 1, maxTasks)
-	if g.Run.Max() == 0 && !g.Work.Hang && s.set(path+".run") {
+	if g.Run.Max() == 0 && !g.Work.Hang && s.set(path+".run") && !slices.Contains(s.source.measured, path+".run") {
 		s.bad(path+".run", CodeRange, "", "work must take some time")
 	}
 	if s.set(path+".arrive.every") && g.Count < 2 {
@@ -342,8 +342,10 @@ func (s *Scenario) settingPath(f dispatcher.Finding, path string) string {
 	}
 	words := regexp.MustCompile(`[a-z_]+`).FindAllString(f.Left.Name+" "+f.Right.Name, -1)
 	for _, w := range slices.Backward(words) {
-		if s.set("settings." + w) {
-			return "settings." + w
+		for _, in := range []string{"settings.", "calibration.settings."} {
+			if s.set(in + w) {
+				return in + w
+			}
 		}
 	}
 	return "profile"
