@@ -34,7 +34,7 @@ type Finding struct {
 	margin Quantity
 	needed Quantity
 	values map[string]Quantity // of the links compared
-	repair map[string]Quantity // the first fix
+	repair map[string]Quantity // what the first fix makes of the values
 }
 
 // Side is one side of a comparison: a link, or a formula over several.
@@ -76,24 +76,36 @@ type Proof struct {
 	Reason   string `json:"reason,omitempty"`  // why it was not simulated
 }
 
-// Settings are the values that the finding compares, by the dispatcher's names, and those that would put it right. Links that are
-// no setting are left out.
-func (c *Chain) Settings(f Finding) (now, repaired map[string]Quantity) {
-	now, repaired = map[string]Quantity{}, map[string]Quantity{}
+// Compared are the values that a finding compares, by the settings that their links are. Links that are no setting are left out.
+func (c *Chain) Compared(f Finding) map[string]Quantity {
+	compared := map[string]Quantity{}
+	for _, l := range c.Links {
+		if v, ok := f.values[l.Name]; ok && l.Setting != "" {
+			compared[l.Setting] = v
+		}
+	}
+	return compared
+}
+
+// Repaired are the values of all links that are settings, with every finding put right in the first way that it names. Where several
+// findings change one value the one that goes furthest counts.
+func (c *Chain) Repaired(all []Finding) map[string]Quantity {
+	repaired := map[string]Quantity{}
 	for _, l := range c.Links {
 		if l.Setting == "" || len(l.Values) == 0 {
 			continue
 		}
-		q := most(l.Values, 1).Quantity
-		if v, ok := f.values[l.Name]; ok {
-			q = v
+		now := most(l.Values, 1).Quantity
+		best := now
+		for _, f := range all {
+			v, ok := f.repair[l.Name]
+			if ok && (best.cmp(now) == 0 || v.cmp(now) == best.cmp(now) && v.cmp(best) == best.cmp(now)) {
+				best = v
+			}
 		}
-		now[l.Setting], repaired[l.Setting] = q, q
-		if v, ok := f.repair[l.Name]; ok {
-			repaired[l.Setting] = v
-		}
+		repaired[l.Setting] = best
 	}
-	return now, repaired
+	return repaired
 }
 
 // Unchecked is a built-in rule that could not be applied, and the settings that no link is.
