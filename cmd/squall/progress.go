@@ -25,6 +25,7 @@ type progress struct {
 	began time.Time
 	count atomic.Int64
 	bad   atomic.Int64
+	known atomic.Int64 // of count: what was known before, and took no time
 
 	show    func() // draws or prints the present state
 	closing func()
@@ -91,6 +92,12 @@ func (p *progress) step(bad bool) {
 // add counts some that need not be done any more.
 func (p *progress) add(n int) { p.count.Add(int64(n)) }
 
+// skip counts some that were known before. What is told is then of the others: how fast those go says when it ends.
+func (p *progress) skip(n int) {
+	p.known.Add(int64(n))
+	p.add(n)
+}
+
 // end takes the bar away. It may be called twice.
 func (p *progress) end() {
 	select {
@@ -113,7 +120,8 @@ func (p *progress) over(out io.Writer) io.Writer {
 
 // line says how far it is, how fast, and how long it will take.
 func (p *progress) line() string {
-	return progressLine(p.what, int(p.count.Load()), p.total, int(p.bad.Load()), time.Since(p.began))
+	known := int(p.known.Load())
+	return progressLine(p.what, int(p.count.Load())-known, max(p.total-known, 0), int(p.bad.Load()), time.Since(p.began))
 }
 
 func progressLine(what string, count, total, bad int, took time.Duration) string {

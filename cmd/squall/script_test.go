@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -17,14 +18,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"squall": main})
 }
 
-// TestScripts runs the command line as a user would. Scripts have two commands more: status N COMMAND... wants
-// that exit status, and cut-short FILE takes the second half of the file away.
+// TestScripts runs the command line as a user would. Scripts have commands more: status N COMMAND... wants
+// that exit status, cut-short FILE takes the second half of the file away, and cmp-but-paths compares files but for the names of bundles.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": wantStatus, "cut-short": cutShort},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": wantStatus, "cut-short": cutShort, "cmp-but-paths": cmpButPaths},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GOMAXPROCS", "2")
 			return nil
@@ -49,6 +50,17 @@ func wantStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit status %d, expected %d", got, want)
+	}
+}
+
+func cmpButPaths(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: cmp-but-paths FILE FILE")
+	}
+	bundle := regexp.MustCompile(`runs/[-a-z0-9]+`)
+	one, two := bundle.ReplaceAllString(ts.ReadFile(args[0]), "runs/-"), bundle.ReplaceAllString(ts.ReadFile(args[1]), "runs/-")
+	if one != two {
+		ts.Fatalf("%s and %s differ", args[0], args[1])
 	}
 }
 

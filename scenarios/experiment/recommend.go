@@ -16,8 +16,10 @@ type Recommendation struct {
 	Like []int
 	// NoDifference tells that no difference is shown between any two that could be recommended.
 	NoDifference bool
-	// Safe is how many settings were valid in all runs.
-	Safe int
+	// Sound is how many could be recommended. OnPrice tells that the winner is cheaper than some of them, and OnSpeed that it recovers
+	// faster than some of those that cost no less.
+	Sound            int
+	OnPrice, OnSpeed bool
 	// Unruly is the cheapest of those that were valid in all runs although their settings break a rule, where it is cheaper or faster
 	// than the winner: that nothing happened in these runs is no proof.
 	Unruly int
@@ -59,7 +61,7 @@ func recommend(cells []CellResult, columns [][]series) Recommendation {
 			unsafe = append(unsafe, i)
 		}
 	}
-	r.Safe = len(sound) + len(unruly)
+	r.Sound = len(sound)
 	if len(unsafe) > 0 {
 		r.Fastest = slices.MinFunc(unsafe, mean(speed))
 		r.Least = slices.MinFunc(unsafe, func(a, b int) int { return cmp.Compare(cells[a].Unsafe.Count, cells[b].Unsafe.Count) })
@@ -96,7 +98,31 @@ func (r *Recommendation) choose(sound []int, columns [][]series, price, speed in
 		best := slices.MinFunc(of, mean(m))
 		return slices.DeleteFunc(slices.Clone(of), func(i int) bool { return i != best && differs(columns[i][m], columns[best][m]) })
 	}
-	best := like(speed, like(price, sound))
+	cheap := like(price, sound)
+	best := like(speed, cheap)
+	r.OnPrice, r.OnSpeed = len(cheap) < len(sound), len(best) < len(cheap)
 	r.Winner, r.Like = best[0], best[1:]
 	r.NoDifference = len(sound) > 1 && len(best) == len(sound)
+}
+
+// NearestUnsafe is the unsafe cell nearest to the winner: on the other side of a cliff, or in the sweep, or else the fastest; -1: none.
+func (r *Result) NearestUnsafe() int {
+	if r.Winner < 0 {
+		return r.Fastest
+	}
+	w := r.Cells[r.Winner]
+	x := exploration{Sweep: Sweep{Axes: r.Axes}}
+	best := -1
+	for i, c := range r.Cells {
+		if c.Verdict != checker.Invalid || c.Point == nil || w.Point == nil {
+			continue
+		}
+		if best < 0 || x.distance(c.Point, w.Point) < x.distance(r.Cells[best].Point, w.Point) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return r.Fastest
+	}
+	return best
 }

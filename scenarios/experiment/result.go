@@ -25,6 +25,8 @@ type Result struct {
 	Lines     []Line // one per axis
 	Sampled   bool   // the grid was too large, and a part of it was run
 	Recommendation
+
+	horizons []time.Duration // of the workloads
 }
 
 // CellResult is what became of one cell.
@@ -66,7 +68,7 @@ func (c CellResult) Broken() []dispatcher.Finding {
 func Compare(ctx context.Context, e *Experiment, cells []Cell, baseline int, prices Prices, sweep *Sweep, more func(runs int)) (*Result, error) {
 	r := &Result{From: e.From, Count: e.Count, System: e.System.Name, Build: e.Build, Prices: prices, Baseline: baseline}
 	for _, w := range e.Workloads {
-		r.Workloads = append(r.Workloads, w.Scenario.Name)
+		r.Workloads, r.horizons = append(r.Workloads, w.Scenario.Name), append(r.horizons, w.Scenario.Horizon)
 	}
 	run := func(some []Cell) ([][]Observation, error) {
 		more(len(some) * e.Blocks())
@@ -219,4 +221,11 @@ func (r *Result) compareAll(columns [][]series) {
 	for k, corrected := range holm(p) {
 		r.Cells[others[k]].P = corrected
 	}
+}
+
+// Paired is the difference of a measure between any two cells, within blocks.
+func Paired(a, b CellResult, measure int, r *Result) Interval {
+	s := &scale{prices: r.Prices, seeds: r.Count, horizon: r.horizons}
+	d, _ := measures[measure].series(a.Seen, s).against(measures[measure].series(b.Seen, s))
+	return d
 }
