@@ -64,6 +64,10 @@ lint: ## gofmt, vet, staticcheck
 fuzz: ## half a minute of each fuzz target
 	go test -run '^$$' -fuzz FuzzParse -fuzztime 30s ./scenarios
 	go test -run '^$$' -fuzz FuzzDecode -fuzztime 30s ./checker/history
+	go test -run '^$$' -fuzz FuzzChain -fuzztime 30s ./checker/chain
+	go test -run '^$$' -fuzz FuzzFormula -fuzztime 30s ./checker/chain
+	go test -run '^$$' -fuzz FuzzFind -fuzztime 30s ./checker/chain/extract
+	go test -run '^$$' -fuzz FuzzPath -fuzztime 30s ./checker/chain/extract
 
 golden: ## write the golden files anew; read the diff
 	go test ./reports/... ./cmd/squall/... -update

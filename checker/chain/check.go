@@ -28,7 +28,9 @@ func Check(c *Chain, today time.Time) (Report, error) {
 		if !k.relation(r) {
 			report.Relations--
 			report.Rules--
-			report.Unchecked = append(report.Unchecked, Unchecked{r.name, r.unknown})
+			if !c.parsed.says(r) {
+				report.Unchecked = append(report.Unchecked, Unchecked{r.name, r.unknown})
+			}
 		}
 	}
 	if err := c.parsed.err(); err != nil {
@@ -36,6 +38,11 @@ func Check(c *Chain, today time.Time) (Report, error) {
 	}
 	report.Findings, report.Silent = k.suppress(merged(k.found), today)
 	return report, nil
+}
+
+// says tells whether the chain file has a margin of its own between the two sides of a rule.
+func (p *parsed) says(rule relation) bool {
+	return slices.ContainsFunc(p.relations, func(r relation) bool { return r.margin != nil && r.sides() == rule.sides() })
 }
 
 type check struct {
@@ -236,7 +243,7 @@ func (f Finding) fingerprint() string {
 		}
 		for _, p := range s.Parts {
 			// Of a file at a reference only its name within the tree: another reference is the same file.
-			name := p.Place.File[strings.LastIndex(p.Place.File, "/")+1:]
+			name := p.Place.File[strings.LastIndexAny(p.Place.File, "/:")+1:]
 			words = append(words, p.Link, name, p.In)
 		}
 	}

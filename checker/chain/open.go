@@ -180,6 +180,11 @@ func (r *resolver) lookUp(i int, l Link) []Value {
 		if len(names) == 0 {
 			r.at(at+".file", CodeInput, "", "link %s: there is no file %s", l.Name, tree.Show(path.Clean(filepath.ToSlash(pattern))))
 		}
+		if len(names) > 1 && l.Extract.Helm != "" {
+			r.at(at+".file", CodeSeveral, "list the files in the order of helm -f: the last one that sets the value wins",
+				"link %s: %s means %d files, and which of them overrides the others would be a guess", l.Name, pattern, len(names))
+			continue
+		}
 		for _, name := range names {
 			files++
 			values := r.lookInto(tree, name, i)
