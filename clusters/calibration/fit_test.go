@@ -153,3 +153,22 @@ func TestTheSameDataGivesTheSameFit(t *testing.T) {
 		t.Errorf("%+v and %+v", a.Dist, b.Dist)
 	}
 }
+
+// TestTheTestKeepsItsLevel: of true families about one in twenty is refused by chance, whatever the rounding and the cuts.
+func TestTheTestKeepsItsLevel(t *testing.T) {
+	for _, by := range []Rounding{Exact, Once, Twice} {
+		refused := 0
+		const runs = 20
+		for n := range runs {
+			samples := seen(truths["lognormal"], 100+n, by, 60*time.Second)
+			d := dataOf(samples)
+			m, _ := families[1].fit(d)
+			if bootstrap(families[1], m, samples, distance(samples, m)).p < leastP {
+				refused++
+			}
+		}
+		if refused > 4 { // of 20; the chance of more is 0.3%
+			t.Errorf("rounding %d: %d of %d true fits are refused", by, refused, runs)
+		}
+	}
+}

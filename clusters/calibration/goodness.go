@@ -14,6 +14,9 @@ func expected(m model, x float64, r Rounding) (upTo, below float64) {
 	switch r {
 	case Once: // the value lies half a second to either side, evenly
 		p := m.area(x+0.5) - m.area(x-0.5)
+		if x <= 0 { // where all are that would lie below
+			return p, 0
+		}
 		return p, p
 	case Twice: // both ends are cut off to whole seconds
 		k := math.Floor(x)

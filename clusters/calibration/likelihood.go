@@ -72,6 +72,8 @@ func (o observation) logProbability(m model) float64 {
 		return math.Log(max(1-m.CDF(o.x), math.SmallestNonzeroFloat64))
 	case o.rounding == Exact || o.x > far:
 		return m.LogProb(max(o.x, shortest))
+	case o.rounding == Once && o.x <= 0: // there or below
+		return math.Log(max(m.area(0.5), math.SmallestNonzeroFloat64))
 	case o.rounding == Once:
 		return math.Log(max(m.CDF(o.x+0.5)-m.CDF(o.x-0.5), math.SmallestNonzeroFloat64))
 	}

@@ -114,7 +114,7 @@ func coarse(samples []Sample) bool {
 			n++
 		}
 	}
-	return 2*n > len(samples)
+	return 4*n > 3*len(samples)
 }
 
 func (r *Result) isConstant() bool {

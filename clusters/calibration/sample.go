@@ -54,7 +54,7 @@ func (m Measure) ByMachine() bool {
 type Rounding uint8
 
 // The roundings. Of a duration between two stamps of which one is a whole second, Value is the middle of the second in which
-// it lies; between two, it lies within a second to either side.
+// it lies; between two, it lies within a second to either side. A middle below 0 is 0.
 const (
 	Exact Rounding = iota
 	Once

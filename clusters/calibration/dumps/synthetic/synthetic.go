@@ -27,7 +27,7 @@ type Options struct {
 	Pods, New, Lost int
 	// Deadline stops what runs longer; 0: nothing does.
 	Deadline time.Duration
-	// Until is when the dump is taken: what goes on then has not ended. 0: when all has.
+	// Until is when the dump is taken: what goes on then has not ended, and what would come later is not in it. 0: when all has.
 	Until time.Duration
 }
 
@@ -101,6 +101,9 @@ func (d *writer) kind(kind clusters.CapacityType, i int) {
 	}
 }
 
+// later tells whether the dump was taken before that.
+func (d *writer) later(at time.Time) bool { return d.Until > 0 && at.After(Start.Add(d.Until)) }
+
 func whole(t time.Time) string  { return t.Truncate(time.Second).Format(time.RFC3339) }
 func micros(t time.Time) string { return t.Format("2006-01-02T15:04:05.000000Z07:00") }
 
@@ -109,6 +112,9 @@ func (d *writer) uid() string {
 }
 
 func (d *writer) node(name string, kind clusters.CapacityType, created, ready time.Time) {
+	if d.later(ready) {
+		return
+	}
 	d.items = append(d.items, object{"apiVersion": "v1", "kind": "Node",
 		"metadata": object{"name": name, "uid": d.uid(), "creationTimestamp": whole(created), "labels": object{
 			"karpenter.sh/capacity-type": string(kind), "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": "zone-a"}},
@@ -121,6 +127,9 @@ func (d *writer) node(name string, kind clusters.CapacityType, created, ready ti
 func (d *writer) lose(name string, kind clusters.CapacityType) {
 	heard := Start.Add(time.Duration(d.r.Int64N(int64(time.Hour))))
 	lost := heard.Add(d.NotReady.Draw(d.r))
+	if d.later(lost) {
+		return
+	}
 	d.items = append(d.items, object{"apiVersion": "v1", "kind": "Node",
 		"metadata": object{"name": name, "uid": d.uid(), "creationTimestamp": whole(Start.Add(-time.Hour)), "labels": object{"karpenter.sh/capacity-type": string(kind)}},
 		"spec":     object{"providerID": "aws:///zone-a/i-" + name},
@@ -132,6 +141,9 @@ func (d *writer) lose(name string, kind clusters.CapacityType) {
 
 // event is one of the kubelet's, or, exact, of the scheduler's.
 func (d *writer) event(pod, uid, reason, message string, at time.Time, exact bool) {
+	if d.later(at) {
+		return
+	}
 	e := object{"apiVersion": "v1", "kind": "Event", "type": "Normal", "reason": reason, "message": message,
 		"metadata":       object{"name": fmt.Sprintf("%s.%016x", pod, d.r.Uint64()), "namespace": "jobs", "uid": d.uid(), "creationTimestamp": whole(at)},
 		"involvedObject": object{"apiVersion": "v1", "kind": "Pod", "name": pod, "namespace": "jobs", "uid": uid}}
@@ -146,6 +158,9 @@ func (d *writer) event(pod, uid, reason, message string, at time.Time, exact boo
 // pod is one task's, with its events; one that fitted nowhere at first says so.
 func (d *writer) pod(name, node string, platform clusters.Platform, created, scheduled, unfit time.Time) {
 	uid := d.uid()
+	if d.later(created) {
+		return
+	}
 	if !unfit.IsZero() {
 		d.event(name, uid, "FailedScheduling", "0/8 nodes are available: 8 Insufficient cpu.", unfit, true)
 		d.event(name, uid, "Nominated", "Pod should schedule on: nodeclaim/"+node, unfit.Add(time.Second), false)
@@ -167,11 +182,17 @@ func (d *writer) pod(name, node string, platform clusters.Platform, created, sch
 	}
 	state["terminated"] = object{"exitCode": exit, "reason": map[bool]string{true: "Completed", false: "Error"}[exit == 0],
 		"startedAt": whole(started), "finishedAt": whole(finished), "containerID": "containerd://" + uid}
-	if until := Start.Add(d.Until); d.Until > 0 && finished.After(until) {
+	if d.later(finished) {
 		phase, reason, state = "Running", "", object{"running": object{"startedAt": whole(started)}}
 	}
-	status := object{"phase": phase, "startTime": whole(scheduled), "conditions": []any{
-		object{"type": "PodScheduled", "status": "True", "lastTransitionTime": whole(scheduled)}},
+	if d.later(started) {
+		phase, state = "Pending", object{"waiting": object{"reason": "ContainerCreating"}}
+	}
+	bound := object{"type": "PodScheduled", "status": "True", "lastTransitionTime": whole(scheduled)}
+	if d.later(scheduled) {
+		node, bound = "", object{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": whole(created)}
+	}
+	status := object{"phase": phase, "startTime": whole(scheduled), "conditions": []any{bound},
 		"containerStatuses": []any{object{"name": "worker", "ready": false, "restartCount": 0, "image": "registry.example/worker:1.4", "state": state}}}
 	if reason != "" {
 		status["reason"] = reason
