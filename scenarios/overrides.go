@@ -42,6 +42,14 @@ func ParseOverride(text string) (Override, error) {
 	return o, nil
 }
 
+// String is what ParseOverride reads.
+func (o Override) String() string {
+	if isDuration(o.Name) {
+		return o.Name + "=" + o.Duration.String()
+	}
+	return fmt.Sprintf("%s=%d", o.Name, o.Number)
+}
+
 // Apply returns the settings with the overrides in place.
 func (os Overrides) Apply(to dispatcher.Settings) dispatcher.Settings {
 	v := reflect.ValueOf(&to).Elem()

@@ -86,8 +86,8 @@ Every flag can be set in the environment as well: SQUALL_DIR=/tmp/squall is --di
 	flags.BoolVarP(&c.verbose, "verbose", "v", false, "more detail")
 	flags.StringVar(&c.dir, "dir", ".squall", "where run bundles are kept")
 	root.AddCommand(
-		newRunCommand(c), newChaosCommand(c), newDemoCommand(c), newCompareCommand(c),
-		newReplayCommand(c), newCheckCommand(c), newShowCommand(c),
+		newRunCommand(c), newChaosCommand(c), newDemoCommand(c), newCompareCommand(c), newSweepCommand(c),
+		newReplayCommand(c), newCheckCommand(c), newShowCommand(c), newCalibrateCommand(c),
 		newLintCommand(c), newInitCommand(c),
 		newListCommand(c), newSchemaCommand(c), newExplainCommand(c),
 		newDoctorCommand(c), newManifestsCommand(c), newVersionCommand(c),

@@ -105,8 +105,11 @@ func (e *Experiment) RunShard(ctx context.Context, cells []Cell, shard, shards i
 	return e.work(ctx, cells, mine, func(unit, []Observation) {})
 }
 
-// Owed is how many runs of a shard the store lacks, and of how many.
-func (e *Experiment) Owed(cells []Cell, shard, shards int) (owed, of int, err error) {
+// Debt is how many runs a shard has, and how many of them the store lacks.
+type Debt struct{ Owed, Of int }
+
+// OwedByShard tells of every shard what the store lacks of it.
+func (e *Experiment) OwedByShard(cells []Cell, shards int) ([]Debt, error) {
 	quiet := *e
 	quiet.Step = nil
 	all := make([][]Observation, len(cells))
@@ -115,19 +118,25 @@ func (e *Experiment) Owed(cells []Cell, shard, shards int) (owed, of int, err er
 	}
 	missing, err := quiet.recall(cells, all)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
+	debts := make([]Debt, shards)
 	for _, u := range missing {
-		if e.shardOf(u)%shards == shard {
-			owed += u.count
-		}
+		debts[e.shardOf(u)%shards].Owed += u.count
 	}
 	for _, u := range e.units(len(cells)) {
-		if e.shardOf(u)%shards == shard {
-			of += u.count
-		}
+		debts[e.shardOf(u)%shards].Of += u.count
 	}
-	return owed, of, nil
+	return debts, nil
+}
+
+// Owed is what the store lacks of one shard, and of how many runs.
+func (e *Experiment) Owed(cells []Cell, shard, shards int) (owed, of int, err error) {
+	debts, err := e.OwedByShard(cells, shards)
+	if err != nil {
+		return 0, 0, err
+	}
+	return debts[shard].Owed, debts[shard].Of, nil
 }
 
 // shardOf deals units out like cards: neighbours, which take about as long, go to different shards.
