@@ -52,6 +52,9 @@ func runCompare(cmd *cobra.Command, c *console, f *compareFlags, args []string) 
 	if err != nil {
 		return err
 	}
+	if study.places, err = chainPlaces(cmd.Context(), f.chain); err != nil {
+		return err
+	}
 	if f.dryRun {
 		return study.print(c.out)
 	}
@@ -90,7 +93,7 @@ func (s *study) perform(ctx context.Context, c *console, outputs []output, confi
 	case err != nil:
 		return broken(err)
 	}
-	k := &reports.Comparison{Result: result, Command: s.command, Cases: map[int]reports.Case{}}
+	k := &reports.Comparison{Result: result, Command: s.command, Cases: map[int]reports.Case{}, Places: s.places}
 	if err := s.keepCases(ctx, c, k); err != nil {
 		return err
 	}

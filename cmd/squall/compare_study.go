@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/squall-chaos/squall/dispatcher"
+	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
 	"github.com/squall-chaos/squall/scenarios/experiment"
 )
@@ -32,6 +33,7 @@ type compareFlags struct {
 	points, refine int
 	onDemand, spot float64
 	workers, cases int
+	chain          string
 	confirm        string
 	dryRun, afresh bool
 	outputs        []string
@@ -61,6 +63,7 @@ func (f *compareFlags) add(cmd *cobra.Command) {
 	flags.Float64Var(&f.spot, "price-spot", 1, "what a pod-second costs on a spot machine")
 	flags.IntVar(&f.cases, "cases", defaultCases, "keep at most this many counterexamples as bundles")
 	flags.IntVar(&f.workers, "workers", 0, "runs side by side (default: one per processor)")
+	flags.StringVar(&f.chain, "chain", "", "a chain `file` of squall lint, which tells where each value stands and whose it is")
 	_ = cmd.RegisterFlagCompletionFunc("scenario", completeScenarios)
 }
 
@@ -91,6 +94,7 @@ type study struct {
 	prices     experiment.Prices
 	cases      int
 	command    string
+	places     map[string]reports.Place // of the chain's values
 }
 
 // study makes of the command line what is to be run. Whatever is wrong is found here.
