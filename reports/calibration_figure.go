@@ -29,7 +29,13 @@ type durations struct {
 // axisOf spans all results, so that panels can be compared.
 func axisOf(results []calibration.Result) durations {
 	a := durations{from: math.MaxInt64}
+	known := time.Millisecond
 	for _, r := range results {
+		for _, s := range r.Samples {
+			if s.Rounding != calibration.Exact {
+				known = 100 * time.Millisecond // of less, whole seconds tell nothing
+			}
+		}
 		if low, ok := r.Quantile(0.02); ok {
 			a.from = min(a.from, low)
 		}
@@ -46,7 +52,7 @@ func axisOf(results []calibration.Result) durations {
 		a.to = time.Second
 	}
 	const wide = 25
-	a.from = max(min(a.from, a.to), time.Millisecond)
+	a.from = max(min(a.from, a.to), known)
 	a.ratios = a.to/a.from >= wide
 	if !a.ratios {
 		a.from = 0

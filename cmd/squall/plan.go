@@ -31,6 +31,8 @@ type runFlags struct {
 	outputs    []string
 	scale      float64
 	faultsFrom string
+	// calibration is a file that squall calibrate wrote.
+	calibration string
 	cluster    worldOptions
 }
 
@@ -43,6 +45,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.dispatcher, "dispatcher", "", "the dispatcher under test (default: the scenario's, or reference)")
 	flags.StringVar(&f.profile, "profile", "", "settings to start from: "+strings.Join(dispatcher.Profiles(), ", "))
 	flags.StringArrayVar(&f.set, "set", nil, "change a setting, `name=value`; may be repeated")
+	flags.StringVar(&f.calibration, "calibration", "", "let this `file`, which squall calibrate wrote, fill what scenarios leave out of the platform")
 	flags.StringVar(&f.unsafe, "unsafe", "", "run settings that do not nest, for this `reason`")
 	flags.DurationVar(&f.budget, "budget", 0, "begin no seed after this much time")
 	f.addWorkers(cmd)
@@ -144,6 +147,11 @@ func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string) (j job
 	if j.scenario, j.text, err = openScenario(name); err != nil {
 		return j, err
 	}
+	if f.calibration != "" {
+		if j.scenario, j.text, err = scenarios.Calibrated(name, j.text, f.calibration); err != nil {
+			return j, err
+		}
+	}
 	if j.scenario, err = f.adjusted(j.scenario); err != nil {
 		return j, err
 	}
@@ -223,8 +231,7 @@ func openScenario(name string) (*scenarios.Scenario, []byte, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		text, err := os.ReadFile(name)
-		return s, text, err
+		return s, s.Text(), nil
 	}
 	hint := "`squall list scenarios` shows all"
 	if _, err := os.Stat(name + ".yaml"); err == nil {

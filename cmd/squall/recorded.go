@@ -14,7 +14,7 @@ func runRecorded(cmd *cobra.Command, c *console, f *runFlags, args []string) err
 	if len(args) > 0 {
 		return usage("--faults-from brings its scenario along: leave %s out", args[0])
 	}
-	for _, flag := range []string{"profile", "set", "scale", "unsafe", "budget"} {
+	for _, flag := range []string{"profile", "set", "scale", "unsafe", "budget", "calibration"} {
 		if cmd.Flags().Changed(flag) {
 			return usage("--faults-from takes scenario, settings and scale from the bundle: leave --%s out", flag)
 		}
