@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -155,11 +156,17 @@ func describe(node ast.Node) string {
 	return brief(node.GetToken().Value)
 }
 
+// brief is the beginning of a text, without what a terminal would obey.
 func brief(text string) string {
 	if r := []rune(text); len(r) > 40 {
-		return string(r[:40]) + "..."
+		text = string(r[:40]) + "..."
 	}
-	return text
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 func entriesOf(node ast.Node) ([]*ast.MappingValueNode, bool) {

@@ -149,18 +149,22 @@ func writeMarkdown(w io.Writer, d Document) error {
 	return err
 }
 
+// writeFixes writes what to do about a finding, and what its simulation came to.
 func writeFixes(b *strings.Builder, f chain.Finding) {
-	if fixes := fixWords(f); fixes != "" {
-		fmt.Fprintf(b, "\n- %s: %s", code(f.Relation), cell(fixes))
+	fixes := fixWords(f)
+	if fixes == "" && f.Proof == nil {
+		return
 	}
+	fmt.Fprintf(b, "\n- %s: %s", code(f.Relation), cell(either(fixes, f.Message)))
 	if f.Proof == nil {
 		return
 	}
 	for _, text := range proofWords(f) {
-		fmt.Fprintf(b, "\n  %s", cell(text))
+		text, _, _ = strings.Cut(text, " Replay: ")
+		fmt.Fprintf(b, "\n  - %s", cell(text))
 	}
 	if f.Proof.Replay != "" {
-		fmt.Fprintf(b, "\n\n  ```sh\n  %s\n  ```\n", f.Proof.Replay)
+		fmt.Fprintf(b, " Replay: %s", code(f.Proof.Replay))
 	}
 }
 
