@@ -221,6 +221,8 @@ func pages(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	all["suite"] = b.Bytes()
+	all["comparison"] = comparisonHTML(t, sweptSample())
+	all["large-comparison"] = comparisonHTML(t, fabricated(50, 1000))
 	return all
 }
 
@@ -253,7 +255,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	for page, html := range pages(t) {
 		for name, screen := range screens {
-			if (page == "valid" || page == "live") && strings.HasSuffix(name, "dark") { // nothing in it that the invalid one does not have
+			if (page == "valid" || page == "live" || page == "large-comparison") && strings.HasSuffix(name, "dark") { // nothing in it that the invalid one does not have
 				continue
 			}
 			t.Run(page+"-"+name, func(t *testing.T) {
@@ -335,6 +337,18 @@ func TestPagesSayEverythingWithoutScript(t *testing.T) {
 	}
 	if n := eval[int](p, `[...document.querySelectorAll(".script-only")].filter(e => e.getClientRects().length).length`); n > 0 {
 		t.Errorf("%d controls are shown that do nothing without script", n)
+	}
+	p.quiet()
+}
+
+func TestComparisonsSayEverythingWithoutScript(t *testing.T) {
+	p := open(t, pages(t)["comparison"], screen{width: 1280, height: 900, scheme: "light", noScript: true})
+	text := strings.ReplaceAll(eval[string](p, "document.body.innerText"), "\u00a0", " ")
+	for _, needed := range []string{"Recommended", "Take recovery_grace=", "The cliff of recovery_grace lies between", "The rules derive 305s (workflow-in-grace)", "squall replay .squall/runs/x",
+		"Make it again", "in kind", "Method", "Clopper and Pearson"} {
+		if !strings.Contains(text, needed) {
+			t.Errorf("without script the page does not say %q", needed)
+		}
 	}
 	p.quiet()
 }

@@ -62,9 +62,9 @@ func (c *Comparison) Headline() string {
 	case c.Winner >= 0 && len(c.Cells) == 1:
 		return fmt.Sprintf("%s was safe in all %s runs; there was nothing to compare it with.", c.name(c.Winner), runs)
 	case c.Winner >= 0 && c.Sound == 1:
-		return fmt.Sprintf("Take %s: no other setting was safe in all %s runs and keeps the rules%s.", c.name(c.Winner), runs, c.price())
+		return fmt.Sprintf("Take %s: no other setting was safe in all %s runs and keeps the rules.", c.name(c.Winner), runs)
 	case c.Winner >= 0:
-		return fmt.Sprintf("Take %s: of the %d settings that were safe in all %s runs and keep the rules it %s%s.", c.name(c.Winner), c.Sound, runs, c.merit(), c.price())
+		return fmt.Sprintf("Take %s: of the %d settings that were safe in all %s runs and keep the rules it %s.", c.name(c.Winner), c.Sound, runs, c.merit())
 	case c.Unruly >= 0:
 		return fmt.Sprintf("Nothing is recommended: %s was safe in all %s runs, but its settings break a rule, and runs that happened to go well are no proof.",
 			c.name(c.Unruly), runs)
@@ -90,11 +90,8 @@ func (c *Comparison) merit() string {
 
 // price is what the winner costs against the fastest unsafe setting.
 func (c *Comparison) price() string {
-	if c.Fastest < 0 {
-		return ""
-	}
 	base := c.Cells[c.Fastest].Estimates[measureIndex("cost")].Mean.Value
-	return fmt.Sprintf("; against the fastest unsafe one (%s) it pays %s of recovery latency and %s of cost", c.name(c.Fastest),
+	return fmt.Sprintf("The price, against the fastest unsafe setting (%s): recovery latency %s; cost %s.", c.name(c.Fastest),
 		paid(*c.RecoveryPaid, " s", 1), paid(*c.CostPaid, " %", 100/base))
 }
 
@@ -118,6 +115,9 @@ func measureIndex(key string) int {
 // Remarks are what must be said beside the recommendation.
 func (c *Comparison) Remarks() []string {
 	var all []string
+	if c.Winner >= 0 && c.Fastest >= 0 {
+		all = append(all, c.price())
+	}
 	if c.Winner >= 0 {
 		all = append(all, fmt.Sprintf("None of %s was unsafe under %s: with 95 %% confidence that happens in fewer than %s of such runs.",
 			count(c.runs(), "run", "runs"), c.name(c.Winner), percent(c.Cells[c.Winner].Unsafe.High)))
@@ -155,18 +155,25 @@ func (c *Comparison) cliffWords(l experiment.Line, cliff experiment.Cliff) strin
 	unsafe, safe := c.Cells[cliff.Unsafe].Point[l.Axis], c.Cells[cliff.Safe].Point[l.Axis]
 	text := fmt.Sprintf("The cliff of %s lies between %s (unsafe in %s) and %s (safe in all).", a.Name, a.Text(unsafe),
 		shareWords(c.Cells[cliff.Unsafe].Unsafe), a.Text(safe))
-	r := cliff.Rule
-	switch {
-	case r == nil:
-		text += " No rule of the chain says anything of it."
-	case r.Holds == safe:
-		text += fmt.Sprintf(" The rule %s derives the same.", r.Finding.Rule)
-	case r.Holds > safe == (safe > unsafe):
-		text += fmt.Sprintf(" The rule %s derives %s: it allows for %s more than these runs needed.", r.Finding.Rule, a.Text(r.Holds), a.Text(max(r.Holds-safe, safe-r.Holds)))
-	default:
-		text += fmt.Sprintf(" The rule %s derives %s, which is NOT enough under these faults.", r.Finding.Rule, a.Text(r.Holds))
+	var derived, spare []string
+	for _, r := range cliff.Rules {
+		derived = append(derived, a.Text(r.Holds)+" ("+r.Finding.Rule+")")
+		spare = append(spare, a.Text(max(r.Holds-safe, safe-r.Holds)))
 	}
-	return text + fmt.Sprintf(" On the safe side B is %s, and the longest recovery took %s, time under faults included.", experiment.Short(cliff.B), seconds(cliff.Worst.Round(100*time.Millisecond)))
+	switch {
+	case len(derived) == 0:
+		text += " No rule of the chain says anything of it."
+	case !cliff.Enough:
+		text += fmt.Sprintf(" The rules derive %s, which is NOT enough under these faults.", derived[0])
+	default:
+		text += fmt.Sprintf(" The rules derive %s: %s more than these runs needed.", strings.Join(derived, " and "), strings.Join(spare, " and "))
+	}
+	return text
+}
+
+// boundWords sets the longest recovery on the safe side of a cliff beside B.
+func boundWords(cliff experiment.Cliff) string {
+	return fmt.Sprintf("On the safe side B is %s, and the longest recovery took %s, time under faults included.", experiment.Short(cliff.B), seconds(cliff.Worst.Round(100*time.Millisecond)))
 }
 
 // verdictOf is a cell's verdict in the words of reports.

@@ -92,13 +92,18 @@ type jsonMeasure struct {
 }
 
 type jsonCliff struct {
-	Setting string  `json:"setting"`
-	Unsafe  float64 `json:"unsafe"`
-	Safe    float64 `json:"safe"`
-	Rule    string  `json:"rule,omitempty"`
-	Derived float64 `json:"derived,omitempty"`
-	Bound   float64 `json:"bound_seconds"`
-	Worst   float64 `json:"worst_recovery_seconds"`
+	Setting string     `json:"setting"`
+	Unsafe  float64    `json:"unsafe"`
+	Safe    float64    `json:"safe"`
+	Derived []jsonRule `json:"derived"`
+	Enough  bool       `json:"derived_is_enough"`
+	Bound   float64    `json:"bound_seconds"`
+	Worst   float64    `json:"worst_recovery_seconds"`
+}
+
+type jsonRule struct {
+	Rule  string  `json:"rule"`
+	Holds float64 `json:"holds_from"`
 }
 
 type jsonConfirmation struct {
@@ -139,9 +144,9 @@ func (c *Comparison) json() jsonComparison {
 		a := c.Axes[l.Axis]
 		for _, k := range l.Cliffs {
 			j := jsonCliff{Setting: a.Name, Unsafe: a.Float(c.Cells[k.Unsafe].Point[l.Axis]), Safe: a.Float(c.Cells[k.Safe].Point[l.Axis]),
-				Bound: k.B.Seconds(), Worst: k.Worst.Seconds()}
-			if k.Rule != nil {
-				j.Rule, j.Derived = k.Rule.Finding.Rule, a.Float(k.Rule.Holds)
+				Derived: []jsonRule{}, Enough: k.Enough, Bound: k.B.Seconds(), Worst: k.Worst.Seconds()}
+			for _, r := range k.Rules {
+				j.Derived = append(j.Derived, jsonRule{r.Finding.Rule, a.Float(r.Holds)})
 			}
 			out.Cliffs = append(out.Cliffs, j)
 		}

@@ -50,7 +50,7 @@ func (c *Comparison) curve(l experiment.Line) sweepCurve {
 	a := c.Axes[l.Axis]
 	out := sweepCurve{ID: "curve-" + fileWord(a.Name), Name: a.Name, Held: c.heldWords(l)}
 	for _, k := range l.Cliffs {
-		out.Cliffs = append(out.Cliffs, c.cliffWords(l, k))
+		out.Cliffs = append(out.Cliffs, c.cliffWords(l, k)+" "+boundWords(k))
 	}
 	cost, recovery := measureIndex("cost"), measureIndex("recovery")
 	for _, i := range l.Cells {
@@ -172,12 +172,12 @@ func (c *Comparison) drawGuides(d *figure.Drawing, l experiment.Line, a experime
 	for _, k := range l.Cliffs {
 		at := (a.Float(c.Cells[k.Unsafe].Point[l.Axis]) + a.Float(c.Cells[k.Safe].Point[l.Axis])) / 2
 		labels = append(labels, guide{x.X(at), "cliff: " + a.Text(c.Cells[k.Unsafe].Point[l.Axis]) + " unsafe, " + a.Text(c.Cells[k.Safe].Point[l.Axis]) + " safe", "cliff"})
-		if k.Rule != nil {
-			labels = append(labels, guide{x.X(a.Float(k.Rule.Holds)), "derived: " + a.Text(k.Rule.Holds) + " (" + k.Rule.Finding.Rule + ")", "derived"})
+		for _, r := range k.Rules {
+			labels = append(labels, guide{x.X(a.Float(r.Holds)), "derived: " + a.Text(r.Holds) + " (" + r.Finding.Rule + ")", "derived"})
 		}
 	}
 	for n, g := range labels {
-		y := 14 + 15*float64(n%2)
+		y := 12 + 15*float64(n%3)
 		d.Add(figure.Line(g.x, y+4, g.x, 368, g.class))
 		w := figure.TextWidth(g.text, 11.5)
 		if g.x+6+w > x.X1 {

@@ -25,9 +25,11 @@ type Line struct {
 // Cliff is where the verdict flips: two cells one tick apart.
 type Cliff struct {
 	Unsafe, Safe int // cells
-	// Rule is what was derived, beside what was seen: the nearest rule that is enough, or, if none is, the nearest that flips in the same
-	// direction. Nil: no rule says anything of it.
-	Rule *Rule
+	// Rules are what was derived, beside what was seen: those that are enough, the nearest first; or, if none is, the nearest that flips
+	// in the same direction. Empty: no rule says anything of it.
+	Rules []Rule
+	// Enough tells that they are.
+	Enough bool
 	// B is the bound at the safe side, with one task lost, and Worst the longest recovery seen there.
 	B, Worst time.Duration
 }
@@ -122,15 +124,21 @@ func (x *exploration) locate(axis, low, high int) (Cliff, error) {
 func (x *exploration) compared(c Cliff, axis int, rules []Rule, s *scenarios.Scenario) Cliff {
 	safe := x.cells[c.Safe].Point[axis]
 	rising := safe > x.cells[c.Unsafe].Point[axis]
-	enough := func(r *Rule) bool { return r.Holds >= safe == rising || r.Holds == safe }
-	for i := range rules {
-		r := &rules[i]
-		if r.Holds > r.Broken != rising {
-			continue
+	var short []Rule
+	for _, r := range rules {
+		switch {
+		case r.Holds > r.Broken != rising:
+		case r.Holds >= safe == rising || r.Holds == safe:
+			c.Rules = append(c.Rules, r)
+		default:
+			short = append(short, r)
 		}
-		if c.Rule == nil || enough(r) && !enough(c.Rule) || enough(r) == enough(c.Rule) && apart(r.Holds, safe) < apart(c.Rule.Holds, safe) {
-			c.Rule = r
-		}
+	}
+	c.Enough = len(c.Rules) > 0
+	byDistance := func(a, b Rule) int { return cmp.Compare(apart(a.Holds, safe), apart(b.Holds, safe)) }
+	slices.SortStableFunc(c.Rules, byDistance)
+	if len(c.Rules) == 0 && len(short) > 0 {
+		c.Rules = []Rule{slices.MinFunc(short, byDistance)}
 	}
 	if settings, _, err := x.cells[c.Safe].Check(s); err == nil {
 		c.B = settings.Bound(0, 1)

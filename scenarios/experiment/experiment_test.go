@@ -204,8 +204,8 @@ func TestTheCliffIsFound(t *testing.T) {
 	if safe-unsafe != int64(time.Second) || safe <= int64(240*time.Second) || safe > int64(305*time.Second) {
 		t.Errorf("the cliff is between %s and %s", a.Text(unsafe), a.Text(safe))
 	}
-	if c.Rule == nil || c.Rule.Holds != int64(305*time.Second) {
-		t.Errorf("the rule: %+v", c.Rule)
+	if len(c.Rules) != 2 || !c.Enough || c.Rules[0].Holds != int64(305*time.Second) || c.Rules[1].Holds != int64(315*time.Second) {
+		t.Errorf("the rules: %+v", c.Rules)
 	}
 	if c.B == 0 || c.Worst == 0 || c.Worst > c.B+10*time.Minute {
 		t.Errorf("B %s, worst %s", c.B, c.Worst)

@@ -66,10 +66,7 @@ func (c CellResult) Broken() []dispatcher.Finding {
 
 // Compare runs all cells, refines the sweep if there is one, and sums up. The baseline is one of the cells given.
 func Compare(ctx context.Context, e *Experiment, cells []Cell, baseline int, prices Prices, sweep *Sweep, more func(runs int)) (*Result, error) {
-	r := &Result{From: e.From, Count: e.Count, System: e.System.Name, Build: e.Build, Prices: prices, Baseline: baseline}
-	for _, w := range e.Workloads {
-		r.Workloads, r.horizons = append(r.Workloads, w.Scenario.Name), append(r.horizons, w.Scenario.Horizon)
-	}
+	r := begun(e, baseline, prices)
 	run := func(some []Cell) ([][]Observation, error) {
 		more(len(some) * e.Blocks())
 		return e.Run(ctx, some)
@@ -96,6 +93,15 @@ func Compare(ctx context.Context, e *Experiment, cells []Cell, baseline int, pri
 	}
 	r.sum(e, cells, seen)
 	return r, nil
+}
+
+// begun is a result without anything in it.
+func begun(e *Experiment, baseline int, prices Prices) *Result {
+	r := &Result{From: e.From, Count: e.Count, System: e.System.Name, Build: e.Build, Prices: prices, Baseline: baseline}
+	for _, w := range e.Workloads {
+		r.Workloads, r.horizons = append(r.Workloads, w.Scenario.Name), append(r.horizons, w.Scenario.Horizon)
+	}
+	return r
 }
 
 func gridSize(axes []Axis) int {
@@ -228,4 +234,11 @@ func Paired(a, b CellResult, measure int, r *Result) Interval {
 	s := &scale{prices: r.Prices, seeds: r.Count, horizon: r.horizons}
 	d, _ := measures[measure].series(a.Seen, s).against(measures[measure].series(b.Seen, s))
 	return d
+}
+
+// Sum is the result of observations that are there already, without a sweep.
+func Sum(e *Experiment, cells []Cell, seen [][]Observation, baseline int, prices Prices) *Result {
+	r := begun(e, baseline, prices)
+	r.sum(e, cells, seen)
+	return r
 }
