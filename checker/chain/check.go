@@ -269,6 +269,13 @@ func merged(all []Finding) []Finding {
 			kept[i].also = append(kept[i].also, f.Relation)
 		}
 	}
+	same := map[string]int{}
+	for i := range kept {
+		f := &kept[i]
+		if same[f.Fingerprint]++; same[f.Fingerprint] > 1 { // several values of one object
+			f.Fingerprint += fmt.Sprintf("-%d", same[f.Fingerprint])
+		}
+	}
 	slices.SortStableFunc(kept, func(a, b Finding) int {
 		return severityOrder(a.Severity) - severityOrder(b.Severity)
 	})

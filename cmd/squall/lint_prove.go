@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -88,6 +89,10 @@ func (p prover) prove(ctx context.Context, f chain.Finding) (chain.Proof, error)
 			return chain.Proof{Status: proofNot, Reason: "interrupted"}, nil
 		}
 		j, err := x.job(candidate)
+		var input *scenarios.InputError
+		if errors.As(err, &input) { // times that no scenario can have
+			return chain.Proof{Status: proofNot, Reason: "no scenario can be made of these values: " + input.Problems[0].Message}, nil
+		}
 		if err != nil {
 			return chain.Proof{}, broken(err)
 		}
@@ -136,8 +141,27 @@ func (p prover) pair(f chain.Finding) (pair, string) {
 				return x, "the simulated dispatcher refuses it: " + problem.String()
 			}
 		}
+		if why := tooWide(s); why != "" {
+			return x, why
+		}
 	}
 	return x, ""
+}
+
+// mostPeriods is how many rounds of its quickest loop a simulation of the longest timeout may take.
+const mostPeriods = 20_000
+
+// tooWide says why a simulation of the settings would take hours: a loop of milliseconds beside a timeout of days.
+func tooWide(s dispatcher.Settings) string {
+	quickest := min(s.Tick, s.RecoverInterval, s.RetryPeriod)
+	if s.Heartbeats() {
+		quickest = min(quickest, s.HeartbeatInterval)
+	}
+	longest := max(s.WorkflowDeadline, s.RecoveryGrace, s.Tick, s.RecoverInterval, s.StartTimeout, s.NodeProvisioning, s.ColdPull, s.LeaseTTL)
+	if longest/mostPeriods > quickest {
+		return fmt.Sprintf("a loop of %s beside a timeout of %s would take hours", short(quickest), short(longest))
+	}
+	return ""
 }
 
 // job is the candidate with the settings that have the finding.

@@ -57,17 +57,18 @@ func (x pair) unseen() string {
 	if !x.about("recovery_grace") {
 		return ""
 	}
-	delay := s.RecoverInterval * 5 / 6 // of the container's begin, which the margin has to allow for
-	claimed := max(s.Tick, 10*time.Second+s.Tick)
-	if s.Tick > 10*time.Second {
-		claimed = s.Tick
+	delay := min(s.RecoverInterval*5/6, s.WorkflowDeadline/4) // of the container's begin, which the margin has to allow for
+	claimed := s.Tick                                         // tasks arrive after the first tick
+	if s.Tick <= 10*time.Second {
+		claimed = 10*time.Second + s.Tick
 	}
-	cut := claimed + delay + 15*time.Second
+	settled := min(15*time.Second, s.WorkflowDeadline/6) // containers run by then
+	cut := claimed + delay + settled
 	run, work := 5*s.WorkflowDeadline/2, ", work: {ignore_timeouts: true, ignore_term: true}"
 	if s.Heartbeats() {
 		run, work = min(3*(s.RecoveryGrace+s.WorkerLease), s.WorkflowDeadline*9/10), ", work: {ignore_timeouts: true}"
 	}
-	if s.WorkflowDeadline <= delay+25*time.Second || run <= delay+30*time.Second {
+	if s.WorkflowDeadline < 10*time.Second || run <= delay+2*settled {
 		return ""
 	}
 	lasts := max(s.RecoveryGrace, s.WorkflowDeadline+s.PodGrace, s.WorkerLease) + delay + time.Minute
@@ -85,7 +86,7 @@ faults:
 		fmt.Fprintf(&b, "  - {at: %s, kind: node-partition, target: {node: od-%d}, for: %s}\n", cut, node, lasts)
 	}
 	for task := 1; task <= 6; task++ {
-		fmt.Fprintf(&b, "  - {at: %s, kind: pod-remove, target: {task: blind-%d}}\n", cut+5*time.Second, task)
+		fmt.Fprintf(&b, "  - {at: %s, kind: pod-remove, target: {task: blind-%d}}\n", cut+settled/3, task)
 	}
 	return b.String()
 }
