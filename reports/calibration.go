@@ -40,7 +40,7 @@ func (c *Calibration) Usable() bool {
 // kindWords are the capacity types in words.
 func kindWords(r calibration.Result) string {
 	switch {
-	case r.All:
+	case r.All, r.Type == "" && (r.Measure == calibration.APILatency || r.Measure == calibration.StoreLatency): // servers are of no type
 		return "all"
 	case r.Type == "":
 		return "unknown"

@@ -144,7 +144,12 @@ func drawPanel(d *figure.Drawing, r calibration.Result, axis durations, x, y, wi
 	if r.Usable() {
 		p99 := r.TakenQuantile(0.99)
 		at := axis.x(p99, x0, x1)
-		d.Add(figure.Line(at, toY(0.99), at, bottom, "guide"), figure.Label(at-6, bottom-10, "p99 "+seconds(p99), "label").Anchored("end"))
+		label := figure.Label(at-6, bottom-10, "p99 "+seconds(p99), "label").Anchored("end")
+		const room = 90.0
+		if x1-at > room { // the curve is to the left
+			label = figure.Label(at+6, bottom-10, "p99 "+seconds(p99), "label")
+		}
+		d.Add(figure.Line(at, toY(0.99), at, bottom, "guide"), label)
 	}
 }
 

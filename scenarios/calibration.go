@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/dispatcher"
 )
 
 // CalibrationKind is the kind of the files that `squall calibrate` writes.
@@ -113,8 +115,8 @@ func ParseCalibration(name string, data []byte) (*Calibration, error) {
 }
 
 // Calibrated is the text of a scenario with a calibration file put in the place of the one that it has, if any, and the scenario
-// that it makes. The text needs no other file.
-func Calibrated(name string, text []byte, file string) (*Scenario, []byte, error) {
+// that it makes. The text needs no other file. Strict is to refuse settings that do not nest with those that were measured.
+func Calibrated(name string, text []byte, file string, strict bool) (*Scenario, []byte, error) {
 	data, err := readLimited(file)
 	if err != nil {
 		return nil, nil, err
@@ -122,9 +124,25 @@ func Calibrated(name string, text []byte, file string) (*Scenario, []byte, error
 	if _, err := ParseCalibration(file, data); err != nil {
 		return nil, nil, err
 	}
-	whole := withCalibration(plainText(text), file, plainText(data))
-	s, err := Parse(name, []byte(whole))
+	whole, first := withCalibration(plainText(text), file, plainText(data))
+	s, err := parse(name, []byte(whole), strict)
+	var bad *InputError
+	if errors.As(err, &bad) {
+		for i := range bad.Problems {
+			if p := &bad.Problems[i]; p.Line >= first { // it stands in the calibration's own file
+				p.File, p.Line, p.Col = file, p.Line-first+1, max(p.Col-2, 1)
+				p.Excerpt = newSource(file, plainText(data)).excerpt(spot{p.Line, p.Col, p.width})
+			}
+		}
+	}
 	return s, []byte(whole), err
+}
+
+// measuredSetting tells whether a setting of the calibration takes part in the finding.
+func (s *Scenario) measuredSetting(f dispatcher.Finding) bool {
+	return slices.ContainsFunc(s.Calibration.Settings, func(o Override) bool {
+		return strings.Contains(f.Left.Name, o.Name) || strings.Contains(f.Right.Name, o.Name)
+	})
 }
 
 // Text is what the scenario was parsed from, a calibration file that it names included.
@@ -134,8 +152,9 @@ func plainText(data []byte) string {
 	return strings.ReplaceAll(strings.TrimPrefix(string(data), "\uFEFF"), "\r\n", "\n")
 }
 
-// withCalibration puts a calibration at the end of a scenario's text; lines before keep their numbers.
-func withCalibration(text, file, calibration string) string {
+// withCalibration puts a calibration at the end of a scenario's text; lines before keep their numbers. First is the number of the
+// line that the calibration's own first line has there.
+func withCalibration(text, file, calibration string) (whole string, first int) {
 	lines := strings.Split(text, "\n")
 	inside := false
 	for i, line := range lines {
@@ -149,14 +168,18 @@ func withCalibration(text, file, calibration string) string {
 			inside = false
 		}
 	}
-	var b strings.Builder
-	b.WriteString(strings.TrimRight(strings.Join(lines, "\n"), "\n"))
-	fmt.Fprintf(&b, "\ncalibration: # %s\n", strings.ReplaceAll(filepath.Base(file), "\n", " "))
-	for _, line := range strings.Split(strings.TrimSpace(calibration), "\n") {
-		if strings.HasPrefix(line, "---") || strings.TrimSpace(line) == "" {
-			continue
-		}
-		b.WriteString("  " + line + "\n")
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
 	}
-	return b.String()
+	lines = append(lines, "calibration: # "+strings.ReplaceAll(filepath.Base(file), "\n", " "))
+	first = len(lines) + 1
+	for _, line := range strings.Split(strings.TrimRight(calibration, " \n"), "\n") {
+		if strings.HasPrefix(line, "---") || strings.TrimSpace(line) == "" {
+			line = ""
+		} else {
+			line = "  " + line
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n") + "\n", first
 }

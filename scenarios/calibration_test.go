@@ -80,7 +80,7 @@ func TestACalibrationFillsWhatIsLeftOut(t *testing.T) {
 func TestTheScenarioGoesFirst(t *testing.T) {
 	text := calm + "platform: {image_pull: 1s}\nsettings: {node_grace: 50s}\n"
 	file := filepath.Join(written(t, map[string]string{"m.yaml": measuredFile}), "m.yaml")
-	s, _, err := Calibrated("s.yaml", []byte(text), file)
+	s, _, err := Calibrated("s.yaml", []byte(text), file, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestTheScenarioGoesFirst(t *testing.T) {
 	if got := c.Platform.On(clusters.Spot).ImagePull; got != clusters.Fixed(time.Second) || c.Settings.NodeGrace != 50*time.Second {
 		t.Errorf("image pull on spot is %+v, node_grace %s", got, c.Settings.NodeGrace)
 	}
-	again, _, err := Calibrated("s.yaml", s.Text(), file)
+	again, _, err := Calibrated("s.yaml", s.Text(), file, true)
 	if err != nil || string(again.Text()) != string(s.Text()) && strings.Count(string(again.Text()), "kind: Calibration") != 1 {
 		t.Errorf("a second calibration does not take the first one's place: %v\n%s", err, again.Text())
 	}
@@ -131,5 +131,22 @@ func TestDistributionsAreWrittenAsTheyAreRead(t *testing.T) {
 		if got := DistText(s.Tasks[0].Run); got != text {
 			t.Errorf("%s is written as %s", text, got)
 		}
+	}
+}
+
+// TestAClusterMayBeTooSlowForTheSettings: the finding stands where the number was measured, and what is kept of a run that was told
+// other settings can be read again.
+func TestAClusterMayBeTooSlowForTheSettings(t *testing.T) {
+	slow := "apiVersion: squall/v1alpha1\nkind: Calibration\n\nsettings:\n  node_provisioning: 9m\n"
+	file := filepath.Join(written(t, map[string]string{"m.yaml": slow}), "m.yaml")
+	_, text, err := Calibrated("s.yaml", []byte(calm), file, true)
+	if err == nil || !strings.Contains(err.Error(), "m.yaml:5:22: SQ202 node_provisioning") || !strings.Contains(err.Error(), "5 |   node_provisioning: 9m") {
+		t.Errorf("the finding is\n%v", err)
+	}
+	if _, err := Parse("bundle", text); err != nil {
+		t.Errorf("what is kept cannot be read: %v", err)
+	}
+	if _, err := Parse("bundle", []byte(calm+"settings: {node_provisioning: 9m}\n")); err == nil {
+		t.Error("settings of the scenario's own that do not nest are let through")
 	}
 }

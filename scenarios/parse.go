@@ -12,7 +12,7 @@ import (
 
 // Parse reads a scenario that needs no other file. The name is what errors call it. The error is an *InputError.
 func Parse(name string, data []byte) (*Scenario, error) {
-	s, err := parse(name, data)
+	s, err := parse(name, data, false)
 	if err == nil && s.source.calibrationFile != "" {
 		s.bad("calibration", CodeFile, "write its content here, or run the scenario from its file", "a calibration cannot be in a file of its own here")
 		err = s.source.err()
@@ -25,7 +25,7 @@ func Parse(name string, data []byte) (*Scenario, error) {
 
 // parseFile reads a scenario from a file, beside which its calibration may lie.
 func parseFile(path string, data []byte) (*Scenario, error) {
-	s, err := parse(path, data)
+	s, err := parse(path, data, true)
 	if err != nil || s.source.calibrationFile == "" {
 		return s, err
 	}
@@ -33,12 +33,13 @@ func parseFile(path string, data []byte) (*Scenario, error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(filepath.Dir(path), file)
 	}
-	s, _, err = Calibrated(path, data, file)
+	s, _, err = Calibrated(path, data, file, true)
 	return s, err
 }
 
-// parse reads a scenario, and judges it unless its calibration is still to come.
-func parse(name string, data []byte) (*Scenario, error) {
+// parse reads a scenario, and judges it unless its calibration is still to come. Strict is to judge also how the settings nest with
+// those of the calibration: what is kept of a run may have been run with others on top.
+func parse(name string, data []byte, strict bool) (*Scenario, error) {
 	text := plainText(data)
 	src := newSource(name, text)
 	root := src.parse(text)
@@ -47,6 +48,7 @@ func parse(name string, data []byte) (*Scenario, error) {
 	}
 	s := &Scenario{source: src}
 	src.decode(root, slot{value: reflect.ValueOf(s).Elem()})
+	src.strict = strict
 	s.calibrate()
 	if src.calibrationFile == "" {
 		s.validate()

@@ -74,6 +74,7 @@ type source struct {
 	// calibrationFile is what the scenario names instead of holding it; measured are the runs that are to come from there.
 	calibrationFile string
 	measured        []string
+	strict          bool            // see parse
 	misread         map[string]bool // structures with a field that is not known: that nothing is set in them means nothing
 	tasks           []string        // names of all tasks, once they are known
 	problems        []Problem

@@ -328,7 +328,7 @@ func (s *Scenario) nest(settings dispatcher.Settings, path string) int {
 			continue
 		}
 		found++
-		if s.UnsafeSettings == "" {
+		if s.UnsafeSettings == "" && (s.source.strict || !s.measuredSetting(f)) {
 			s.bad(s.settingPath(f, path), CodeNesting, "keep the margin, or say why not in `unsafe_settings`", "%s", f)
 		}
 	}

@@ -33,7 +33,7 @@ type runFlags struct {
 	faultsFrom string
 	// calibration is a file that squall calibrate wrote.
 	calibration string
-	cluster    worldOptions
+	cluster     worldOptions
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {
@@ -148,7 +148,8 @@ func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string) (j job
 		return j, err
 	}
 	if f.calibration != "" {
-		if j.scenario, j.text, err = scenarios.Calibrated(name, j.text, f.calibration); err != nil {
+		strict := f.profile == "" && len(f.set) == 0 && f.unsafe == "" // else it is judged with these
+		if j.scenario, j.text, err = scenarios.Calibrated(name, j.text, f.calibration, strict); err != nil {
 			return j, err
 		}
 	}
@@ -258,7 +259,7 @@ func libraryNames() []string {
 
 // adjusted is the scenario with the profile and the settings of the command line.
 func (f *runFlags) adjusted(s *scenarios.Scenario) (*scenarios.Scenario, error) {
-	if f.profile == "" && len(f.set) == 0 {
+	if f.profile == "" && len(f.set) == 0 && (f.unsafe == "" || f.calibration == "") {
 		return s, nil
 	}
 	changed := *s

@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": wantStatus, "cut-short": cutShort, "cmp-but-paths": cmpButPaths},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": wantStatus, "cut-short": cutShort, "dump": writeDump, "cmp-but-paths": cmpButPaths},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GOMAXPROCS", "2")
 			return nil
