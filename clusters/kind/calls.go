@@ -27,7 +27,11 @@ func (w *World) openProxy(ctx context.Context) error {
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return w.bed.Dial(ctx, w.addresses.control) },
 		}},
 	}
-	if _, err := w.proxy.Rules(ctx); err != nil {
+	ask := func(ctx context.Context) error {
+		_, err := w.proxy.Rules(ctx)
+		return err
+	}
+	if err := untilItAnswers(ctx, ask); err != nil {
 		return fmt.Errorf("reach the fault proxy: %w", err)
 	}
 	w.goAside(w.followHits)

@@ -22,7 +22,7 @@ type secrets struct {
 }
 
 func newSecrets(addresses []net.IP) (secrets, error) {
-	s := secrets{password: token(), control: token()}
+	s := secrets{control: token()}
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return s, err

@@ -77,6 +77,9 @@ func (w *World) openDatabase(ctx context.Context) error {
 	if w.database, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return fmt.Errorf("reach Postgres: %w", err)
 	}
+	if err := untilItAnswers(ctx, w.database.Ping); err != nil {
+		return fmt.Errorf("reach Postgres: %w", err)
+	}
 	return w.migrate(ctx)
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,14 +89,18 @@ func (w *World) testimonies(ctx context.Context) (calls []journal.Call, events [
 	for _, m := range w.machines {
 		nodes = append(nodes, m.node)
 	}
-	for _, n := range nodes {
-		files, problem := n.Read(ctx, w.recordDir())
-		if problem != nil {
-			err = errors.Join(err, fmt.Errorf("%w: %w", errNoRecord, problem))
-		}
-		for name, text := range files {
+	pages := make([]map[string][]byte, len(nodes))
+	problem := onAll(nodes, func(n *testbed.Node) (err error) {
+		pages[slices.Index(nodes, n)], err = n.Read(ctx, w.recordDir())
+		return err
+	})
+	if problem != nil {
+		err = errors.Join(err, fmt.Errorf("%w: %w", errNoRecord, problem))
+	}
+	for i, files := range pages {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
 			if strings.HasSuffix(name, ".jsonl") {
-				take(n.Name()+"/"+name, text)
+				take(nodes[i].Name()+"/"+name, files[name])
 			}
 		}
 	}
@@ -114,16 +120,18 @@ func (w *World) unseen(ctx context.Context, events []journal.Event) (lives []jou
 			seen[fact{e.Object, e.Kind}] = true
 		}
 	}
-	for _, m := range w.machines {
-		if m.off {
-			continue
-		}
-		found, problem := m.node.Containers(ctx, w.namespace, "", kube.Container)
-		if problem != nil {
-			err = errors.Join(err, fmt.Errorf("%w: %w", errNoRecord, problem))
-		}
+	nodes := w.machines.on()
+	containers := make([][]testbed.Container, len(nodes))
+	problem := onAll(nodes, func(n *testbed.Node) (err error) {
+		containers[slices.Index(nodes, n)], err = n.Containers(ctx, w.namespace, "", kube.Container)
+		return err
+	})
+	if problem != nil {
+		err = fmt.Errorf("%w: %w", errNoRecord, problem)
+	}
+	for i, found := range containers {
 		for _, c := range found {
-			told := journal.Event{Process: journal.Runtime, Object: c.UID, Node: m.name, Kind: history.ContainerStarted, At: c.Started}
+			told := journal.Event{Process: journal.Runtime, Object: c.UID, Node: nodes[i].Name(), Kind: history.ContainerStarted, At: c.Started}
 			if !c.Started.IsZero() && !seen[fact{c.UID, told.Kind}] {
 				lives = append(lives, told)
 			}

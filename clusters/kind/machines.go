@@ -52,6 +52,17 @@ func assign(bed *testbed.Cluster, groups []clusters.NodeGroup) (machines, error)
 	return all, nil
 }
 
+// on are the nodes of the machines that are on.
+func (ms machines) on() []*testbed.Node {
+	var nodes []*testbed.Node
+	for _, m := range ms {
+		if !m.off {
+			nodes = append(nodes, m.node)
+		}
+	}
+	return nodes
+}
+
 func (ms machines) introduce(l *live) {
 	for _, m := range ms {
 		l.add(journal.Event{At: time.Now(), Kind: history.NodeAdded, Node: m.name})

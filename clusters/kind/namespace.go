@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/squall-chaos/squall/clusters/kind/images"
+	"github.com/squall-chaos/squall/clusters/kind/testbed"
 	"github.com/squall-chaos/squall/dispatcher/kube"
 )
 
@@ -47,14 +47,15 @@ func (w *World) makeNamespace(ctx context.Context) error {
 	if _, err := w.api.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if err := w.everywhere(ctx, "install", "-d", "-m", "1777", w.recordDir()); err != nil {
-		return err
-	}
 	front := w.bed.ControlPlane()
-	if _, err := front.Exec(ctx, "install", "-d", "-m", "1777", w.recordDir()); err != nil {
+	err := onAll(append(w.machines.on(), front), func(n *testbed.Node) error {
+		_, err := n.Exec(ctx, "install", "-d", "-m", "1777", w.recordDir())
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	if _, err := front.Exec(ctx, "install", "-d", "-o", fmt.Sprint(images.PostgresUser), "-m", "0700", w.dataDir()); err != nil {
+	if _, err := front.Exec(ctx, "cp", "--archive", template, w.dataDir()); err != nil {
 		return err
 	}
 	for claim, dir := range map[string]string{claimRecord: w.recordDir(), claimData: w.dataDir()} {
@@ -92,13 +93,24 @@ func (w *World) makeVolume(ctx context.Context, claim, dir string) error {
 	return err
 }
 
-// removeNamespace takes away all that makeNamespace and what came after it made.
+// removeNamespace takes away all that makeNamespace and what came after it made. When it returns nothing of it runs any more; the rest
+// leaves while the next run begins.
 func (w *World) removeNamespace(ctx context.Context) error {
-	problems := []error{emptyNamespace(ctx, w.api, w.namespace)}
+	err := errors.Join(stopPods(ctx, w.api, w.namespace), unlessGone(w.api.CoreV1().Namespaces().Delete(ctx, w.namespace, metav1.DeleteOptions{})))
+	w.site.leave(w.awaitRemoval)
+	if err != nil {
+		return fmt.Errorf("remove namespace %s: %w", w.namespace, err)
+	}
+	return nil
+}
+
+func (w *World) awaitRemoval(ctx context.Context) error {
+	problems := []error{awaitNoNamespace(ctx, w.api, w.namespace)}
 	for _, claim := range []string{claimRecord, claimData} {
 		problems = append(problems, unlessGone(w.api.CoreV1().PersistentVolumes().Delete(ctx, w.volumeName(claim), metav1.DeleteOptions{})))
 	}
-	problems = append(problems, w.removeAccess(ctx), w.everywhere(ctx, "rm", "-rf", filesOf(w.namespace)))
+	problems = append(problems, w.removeAccess(ctx))
+	// What is on workers stays until the site settles: some of them may be about to be killed.
 	_, err := w.bed.ControlPlane().Exec(ctx, "rm", "-rf", filesOf(w.namespace))
 	if err := errors.Join(append(problems, err)...); err != nil {
 		return fmt.Errorf("remove namespace %s: %w", w.namespace, err)

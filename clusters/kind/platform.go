@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/kind/testbed"
 	"github.com/squall-chaos/squall/dispatcher/kube/environment"
 )
 
@@ -29,23 +30,10 @@ func (w *World) SetRunTime(task string, run time.Duration) {
 
 // everywhere executes a command on all machines that are on.
 func (w *World) everywhere(ctx context.Context, command ...string) error {
-	results := make(chan error)
-	begun := 0
-	for _, m := range w.machines {
-		if m.off {
-			continue
-		}
-		begun++
-		go func() {
-			_, err := m.node.Exec(ctx, command...)
-			results <- err
-		}()
-	}
-	var err error
-	for range begun {
-		err = errors.Join(err, <-results)
-	}
-	return err
+	return onAll(w.machines.on(), func(n *testbed.Node) error {
+		_, err := n.Exec(ctx, command...)
+		return err
+	})
 }
 
 // HoldScheduling freezes the scheduler of the whole cluster, so a run that does this has the cluster for itself.

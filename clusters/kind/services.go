@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -47,6 +48,7 @@ func (w *World) makeServices(ctx context.Context) error {
 	if w.secrets, err = newSecrets([]net.IP{net.ParseIP(front)}); err != nil {
 		return err
 	}
+	w.secrets.password = w.site.password
 	for name, data := range map[string]map[string]string{
 		"postgres":   {"password": w.secrets.password},
 		"database":   {"url": w.databaseURL(w.addresses.proxyStore)},
@@ -140,7 +142,7 @@ func claimVolume(claim string) corev1.Volume {
 // postgresPod keeps its data on a volume and waits for the disk, so that to kill it is a real fault.
 func (w *World) postgresPod() *corev1.Pod {
 	p := w.pod("postgres", images.PostgresUser, corev1.Container{
-		Image: w.options.Postgres.Ref,
+		Image: w.site.postgres.Ref,
 		Env: []corev1.EnvVar{
 			{Name: "POSTGRES_USER", Value: "squall"}, {Name: "POSTGRES_DB", Value: "squall"}, {Name: "PGDATA", Value: "/data/pgdata"},
 			{Name: "POSTGRES_PASSWORD", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
@@ -194,6 +196,19 @@ func (w *World) awaitServices(ctx context.Context) error {
 		if err := w.awaitPod(ctx, name); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// untilItAnswers asks until there is an answer. The address of a service leads nowhere until kube-proxy has heard that its pod is ready.
+func untilItAnswers(ctx context.Context, ask func(context.Context) error) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 300*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		last = ask(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		return errors.Join(err, last)
 	}
 	return nil
 }

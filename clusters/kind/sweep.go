@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,15 +19,11 @@ import (
 // runLabel is on every object that a run makes; its value is the run's namespace.
 const runLabel = "squall.dev/run"
 
-// Sweep removes what runs left in a cluster that were killed before they could: their namespaces, volumes and rights, their files
-// on the nodes. It heals the nodes first. No other run may be going on.
-func Sweep(ctx context.Context, bed *testbed.Cluster) error {
+// sweep removes what runs left in a cluster that were killed before they could: their namespaces, volumes and rights, their files
+// on the nodes. It heals the nodes first.
+func sweep(ctx context.Context, bed *testbed.Cluster, api kubernetes.Interface) error {
 	if err := bed.Heal(ctx); err != nil {
 		return fmt.Errorf("heal cluster %s: %w", bed.Name(), err)
-	}
-	api, err := kubernetes.NewForConfig(bed.Config())
-	if err != nil {
-		return err
 	}
 	left, err := api.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: runLabel})
 	if err != nil {
@@ -42,21 +39,40 @@ func Sweep(ctx context.Context, bed *testbed.Cluster) error {
 		api.RbacV1().ClusterRoles().DeleteCollection(ctx, metav1.DeleteOptions{}, everything),
 		api.CoreV1().PersistentVolumes().DeleteCollection(ctx, metav1.DeleteOptions{}, everything),
 	)
-	for _, n := range append(bed.Nodes(), bed.ControlPlane()) {
+	return errors.Join(append(problems, removeFiles(ctx, bed))...)
+}
+
+// removeFiles removes the files of all runs.
+func removeFiles(ctx context.Context, bed *testbed.Cluster) error {
+	return onAll(append(bed.Nodes(), bed.ControlPlane()), func(n *testbed.Node) error {
 		_, err := n.Exec(ctx, "rm", "-rf", home)
-		problems = append(problems, err)
+		return err
+	})
+}
+
+// onAll acts on all nodes at once.
+func onAll(nodes []*testbed.Node, action func(*testbed.Node) error) error {
+	problems := make([]error, len(nodes))
+	var wait sync.WaitGroup
+	for i, n := range nodes {
+		wait.Go(func() { problems[i] = action(n) })
 	}
+	wait.Wait()
 	return errors.Join(problems...)
 }
 
 // emptyNamespace removes a run's namespace with all that is in it, and returns when it is gone.
 func emptyNamespace(ctx context.Context, api kubernetes.Interface, namespace string) error {
 	err := errors.Join(stopPods(ctx, api, namespace), unlessGone(api.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})))
+	return errors.Join(err, awaitNoNamespace(ctx, api, namespace))
+}
+
+func awaitNoNamespace(ctx context.Context, api kubernetes.Interface, namespace string) error {
 	gone := func(ctx context.Context) (bool, error) {
 		_, err := api.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
 	}
-	return errors.Join(err, wait.PollUntilContextTimeout(ctx, 500*time.Millisecond, time.Minute, true, gone))
+	return wait.PollUntilContextTimeout(ctx, time.Second, time.Minute, true, gone)
 }
 
 // filesOf is where a run keeps its files on every node.

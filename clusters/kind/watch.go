@@ -44,16 +44,16 @@ func (w *World) watch(ctx context.Context) error {
 	if err := all.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
 		return err
 	}
-	for _, n := range w.bed.Nodes() {
+	return onAll(w.bed.Nodes(), func(n *testbed.Node) error {
 		watching := make(chan struct{})
 		w.goAside(func() { w.watchContainers(n, watching) })
 		select {
 		case <-watching:
+			return nil
 		case <-ctx.Done():
 			return fmt.Errorf("watch the containers of node %s: %w", n.Name(), ctx.Err())
 		}
-	}
-	return nil
+	})
 }
 
 // handler is told of every version of an object, nil for one that is gone.

@@ -25,13 +25,13 @@ import (
 type Options struct {
 	Namespace string       // of this run alone; made, and removed by Close
 	Programs  images.Image // with the planted defects when the system under test is one
-	Postgres  images.Image
 	Log       *slog.Logger // what runs, what was injected, what was seen; nil: silent
 }
 
 // World is one run in one namespace of a testbed.
 type World struct {
 	*loop
+	site      *Site
 	config    clusters.Config
 	options   Options
 	bed       *testbed.Cluster
@@ -73,13 +73,9 @@ var (
 
 // New prepares a run: its namespace, a database, a fault proxy. The replicas start with the first Run. What was made is removed again
 // when something fails.
-func New(ctx context.Context, bed *testbed.Cluster, c clusters.Config, o Options) (*World, error) {
-	api, err := kubernetes.NewForConfig(bed.Config())
-	if err != nil {
-		return nil, err
-	}
+func (s *Site) New(ctx context.Context, c clusters.Config, o Options) (*World, error) {
 	w := &World{
-		loop: newLoop(), config: c, options: o, bed: bed, api: api, namespace: o.Namespace, log: o.Log,
+		loop: newLoop(), site: s, config: c, options: o, bed: s.bed, api: s.api, namespace: o.Namespace, log: o.Log,
 		waits: rand.New(rand.NewPCG(c.Seed, 0)),
 		names: newNames(), rules: map[string]*rule{}, runTimes: map[string]bool{},
 		servers: servers{frozen: map[string][]string{}},
@@ -89,7 +85,8 @@ func New(ctx context.Context, bed *testbed.Cluster, c clusters.Config, o Options
 	}
 	w.live.world = w
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if w.machines, err = assign(bed, c.Nodes); err != nil {
+	var err error
+	if w.machines, err = assign(s.bed, c.Nodes); err != nil {
 		return nil, err
 	}
 	if err := w.prepare(ctx); err != nil {
@@ -100,7 +97,7 @@ func New(ctx context.Context, bed *testbed.Cluster, c clusters.Config, o Options
 
 func (w *World) prepare(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		w.makeNamespace, w.makeAccess, w.makeServices, w.awaitServices, w.openDatabase, w.openProxy, w.watch, w.line,
+		w.makeNamespace, w.makeAccess, w.makeServices, w.watch, w.awaitServices, w.openDatabase, w.openProxy, w.line,
 	} {
 		if err := step(ctx); err != nil {
 			return err

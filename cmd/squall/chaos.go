@@ -40,6 +40,7 @@ suite did not come out as expected; the other values are those of squall run.`,
 	flags.Uint64Var(&f.from, "from", 1, "the first seed of the swarm")
 	f.addWorkers(cmd)
 	flags.Float64Var(&f.scale, "scale", 0, "kind: divide every time by `N` (default: what suits each scenario)")
+	flags.DurationVar(&f.budget, "budget", 0, "kind: begin no run after this much time; those left are listed as not run")
 	clusterFlags(flags, &f.cluster)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list the trials and run nothing")
 	addOutputFlag(cmd, &f.outputs)
@@ -180,6 +181,7 @@ func (f *chaosFlags) tryAndTell(ctx context.Context, c *console, s suite, output
 	began := time.Now()
 	r := f.tryAll(ctx, c, s.trials, t)
 	r.results.left = end()
+	s.left = append(s.left, r.spared...)
 	r.results.notRun = s.left
 	if t.shown {
 		r.summary(c, time.Since(began))
@@ -216,6 +218,7 @@ type tried struct {
 	trials  []trial // of the outcomes
 	asMeant []bool
 	planned int
+	spared  []notRun // not begun, because the time was up
 }
 
 // tryAll runs the trials and shows them in order: side by side those that let others be, and then by themselves the swarm, which
@@ -229,6 +232,7 @@ func (f *chaosFlags) tryAll(ctx context.Context, c *console, trials []trial, t *
 	defer progress.end()
 	w := progress.over(c.out)
 	t.begin(w)
+	began := time.Now()
 	r := tried{planned: len(trials), results: results{suite: true}}
 	for _, g := range grouped(trials) {
 		p := performance{console: c, progress: progress, workers: 1}
@@ -239,8 +243,20 @@ func (f *chaosFlags) tryAll(ctx context.Context, c *console, trials []trial, t *
 		case g.trials[0].job.lanes > 0:
 			lanes = g.trials[0].job.lanes
 		}
-		sideBySide(ctx, len(g.trials), lanes, func(i int) outcome { return g.trials[i].try(ctx, p) }, func(i int, o outcome) {
+		try := func(i int) outcome {
+			if f.late(g.trials[i], began) {
+				return outcome{spared: true}
+			}
+			return g.trials[i].try(ctx, p)
+		}
+		sideBySide(ctx, len(g.trials), lanes, try, func(i int, o outcome) {
 			x := g.trials[i]
+			if o.spared {
+				r.planned--
+				r.spared = append(r.spared, notRun{x.job.scenario.Name + "/" + x.job.system.Name, fmt.Sprintf("the budget of %s was used up", f.budget)})
+				progress.add(x.job.count)
+				return
+			}
 			r.results.outcomes = append(r.results.outcomes, o)
 			r.trials, r.asMeant = append(r.trials, x), append(r.asMeant, x.asMeant(o))
 			t.row(w, x, o)
@@ -251,6 +267,11 @@ func (f *chaosFlags) tryAll(ctx context.Context, c *console, trials []trial, t *
 	}
 	r.results.interrupted = ctx.Err() != nil
 	return r
+}
+
+// late tells that the trial is not to begin any more.
+func (f *chaosFlags) late(x trial, began time.Time) bool {
+	return f.budget > 0 && x.job.world.live && time.Since(began) > f.budget
 }
 
 // batch is a set of trials that run side by side, or one after another.

@@ -59,7 +59,7 @@ func (t *trialTable) row(w io.Writer, x trial, o outcome) {
 	plain := func(s string) string { return s }
 	t.line(w, sign, plain, string(x.part), x.job.scenario.Name, x.job.system.Name, fmt.Sprint(o.tally.Seeds),
 		fmt.Sprintf("%.2fs", o.tally.Wall.Seconds()), t.came(x, o))
-	if ok || o.tally.Interrupted {
+	if o.tally.Interrupted || ok && len(o.moods) == 0 {
 		return
 	}
 	for _, line := range x.complaints(o) {
@@ -88,6 +88,8 @@ func (t *trialTable) came(x trial, o outcome) string {
 		return t.ink.bad("not found")
 	case o.tally.Verdict == checker.Invalid:
 		return "invalid: " + strings.Join(violated(o), ", ")
+	case len(o.moods) > 0:
+		return t.ink.warn(fmt.Sprintf("valid, and as expected in 1 of %d runs", o.tally.Seeds))
 	}
 	return o.tally.Verdict.String()
 }
@@ -113,7 +115,7 @@ func (x trial) complaints(o outcome) []string {
 		return []string{o.failed.Error()}
 	}
 	const most = 3
-	lines := slices.Clone(o.unmet())
+	lines := append(slices.Clone(o.unmet()), o.moods...)
 	if more := len(lines) - most; more > 1 {
 		lines = append(lines[:most], fmt.Sprintf("and %d more", more))
 	}

@@ -26,6 +26,10 @@ type outcome struct {
 	group  string
 	hunted bool
 	missed []string
+	// moods is what did not come out as expected in runs of a real cluster that were valid, when another run was as expected.
+	moods []string
+	// spared was not begun at all.
+	spared bool
 	// failed is a failure of the harness: of a run, of the bundle, or lost determinism.
 	failed error
 }

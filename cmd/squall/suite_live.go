@@ -38,7 +38,6 @@ var liveSuite = []entry{
 	{scenario: "hung-renewal"},
 	// deadline overrun
 	{scenario: "deadline-overrun", defects: []string{"age-alone"}},
-	{scenario: "slow-start-long-run", factor: 3.5},
 	{scenario: "pending-past-its-timeout"},
 	{scenario: "grace-at-the-deadline", defects: []string{"grace-equals-deadline"}, defectsOnly: true},
 	// node kill
@@ -58,6 +57,9 @@ var liveSuite = []entry{
 // confirmTries is how many runs a planted defect gets to show in a real cluster: where it needs a race to be lost, one run may
 // see it won.
 const confirmTries = 3
+
+// liveTries is how many runs a scenario gets to end as expected, all of them valid.
+const liveTries = 3
 
 // notRun is a scenario that a world cannot do, and why.
 type notRun struct{ scenario, reason string }

@@ -22,23 +22,12 @@ import (
 )
 
 func init() {
-	provideWorld("kind", provision{begin: beginKind, check: checkKind, ready: kindReady, fix: engine.Ensure, keep: kindKeeps})
+	provideWorld("kind", provision{begin: beginKind, check: checkKind, ready: kindReady, fix: engine.Ensure})
 }
 
-// fewProcessors is less than what a cluster needs to start the pods of a tick as fast as the scale wants. To start a pod takes a
-// second or more of a processor, and a machine that is short of them breaks time-outs that no fault has broken.
-const fewProcessors = 4
-
-// kindLanes is how many runs a cluster takes side by side.
+// kindLanes is how many runs a cluster takes side by side. To start a pod takes a second of a processor or more, and a machine that
+// is short of them breaks time-outs that no fault has broken.
 func kindLanes() int { return max(1, runtime.NumCPU()/2) }
-
-// kindKeeps is the factor that this machine can keep.
-func kindKeeps(factor float64) float64 {
-	if runtime.NumCPU() < fewProcessors {
-		return max(1, factor/2)
-	}
-	return factor
-}
 
 // beginKind gets a cluster ready: the kept one of that name, or a new one.
 func beginKind(ctx context.Context, o worldOptions) (*session, error) {
@@ -53,18 +42,21 @@ func beginKind(ctx context.Context, o worldOptions) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{lanes: max(o.lanes, 0), about: "cluster " + bed.Name()}
+	s := &session{lanes: o.lanes, about: "cluster " + bed.Name()}
 	if s.lanes == 0 {
 		s.lanes = kindLanes()
 	}
+	var ready *kindRuns
 	s.close = func(ctx context.Context) error {
 		if o.keep || !made {
+			err := ready.settle(ctx)
 			fmt.Fprintf(o.progress, "cluster %s is kept; remove it: squall cluster down %s\n", bed.Name(), bed.Name())
-			return nil
+			return err
 		}
+		ready.abandon()
 		return testbed.Down(ctx, bed.Name(), o.progress)
 	}
-	ready, err := loadKind(ctx, bed, o)
+	ready, err = loadKind(ctx, bed, o)
 	if err != nil {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
 		defer cancel()
@@ -100,8 +92,8 @@ func findBed(ctx context.Context, o worldOptions) (bed *testbed.Cluster, made bo
 type kindRuns struct {
 	ctx                context.Context
 	bed                *testbed.Cluster
+	site               *kind.Site
 	reference, planted images.Image
-	postgres           images.Image
 	number             atomic.Int64
 	log                *slog.Logger
 	stamp              string
@@ -110,29 +102,36 @@ type kindRuns struct {
 // loadKind brings the images to the nodes.
 func loadKind(ctx context.Context, bed *testbed.Cluster, o worldOptions) (*kindRuns, error) {
 	k := &kindRuns{bed: bed, stamp: time.Now().UTC().Format("150405"), log: kindLog(o.progress)}
-	if err := kind.Sweep(ctx, bed); err != nil {
-		return nil, err
-	}
-	var err error
-	if k.postgres, err = images.Postgres(ctx, images.Options{Progress: o.progress}); err != nil {
+	postgres, err := images.Postgres(ctx, images.Options{Progress: o.progress})
+	if err != nil {
 		return nil, err
 	}
 	if k.reference, err = images.Programs(ctx, images.Options{Progress: o.progress}); err != nil {
 		return nil, err
 	}
-	load := []images.Image{k.postgres, k.reference}
+	programs := []images.Image{k.reference}
 	if o.planted {
 		if k.planted, err = images.Programs(ctx, images.Options{Planted: true, Progress: o.progress}); err != nil {
 			return nil, err
 		}
-		load = append(load, k.planted)
+		programs = append(programs, k.planted)
 	}
-	for _, image := range load {
-		if err := bed.Load(ctx, image.Archive, image.Ref); err != nil {
-			return nil, err
-		}
+	k.site, err = kind.Prepare(ctx, bed, postgres, programs...)
+	return k, err
+}
+
+// settle returns when nothing of the runs is left; there may have been none.
+func (k *kindRuns) settle(ctx context.Context) error {
+	if k == nil || k.site == nil {
+		return nil
 	}
-	return k, nil
+	return k.site.Settle(ctx)
+}
+
+func (k *kindRuns) abandon() {
+	if k != nil && k.site != nil {
+		k.site.Abandon()
+	}
 }
 
 // kindLog tells what is done to the cluster when SQUALL_DEBUG is set.
@@ -149,8 +148,8 @@ func (k *kindRuns) open(ctx context.Context, c clusters.Config) (clusters.Cluste
 	if c.System.Name != "reference" {
 		programs = k.planted
 	}
-	w, err := kind.New(ctx, k.bed, c, kind.Options{
-		Namespace: fmt.Sprintf("squall-%s-%d", k.stamp, k.number.Add(1)), Programs: programs, Postgres: k.postgres, Log: k.log,
+	w, err := k.site.New(ctx, c, kind.Options{
+		Namespace: fmt.Sprintf("squall-%s-%d", k.stamp, k.number.Add(1)), Programs: programs, Log: k.log,
 	})
 	if err != nil {
 		return nil, err // not a typed nil
@@ -160,9 +159,6 @@ func (k *kindRuns) open(ctx context.Context, c clusters.Config) (clusters.Cluste
 
 // kindReady tells in short why nothing can be run in kind now, or not without being asked for.
 func kindReady(ctx context.Context) error {
-	if n := runtime.NumCPU(); n < fewProcessors {
-		return fmt.Errorf("on %d processors its suite takes more than an hour", n)
-	}
 	if _, err := engine.Check(ctx); err != nil {
 		return err
 	}

@@ -71,6 +71,6 @@ var kindLimits = scenarios.Limits{
 	Unset:    []string{"api_latency", "store_latency", "shutdown", "cache_lag", "replica_lag", "on_demand", "spot"},
 	Notice:   5 * time.Second,
 	Late:     30 * time.Second,
-	Tasks:    8,
+	Tasks:    6,
 	Machines: map[clusters.CapacityType]int{clusters.OnDemand: 2, clusters.Spot: 2},
 }

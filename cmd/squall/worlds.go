@@ -18,9 +18,8 @@ type worldEntry struct {
 	// ability is what it can do, and scale what scenarios are scaled by in it unless the command line says otherwise.
 	ability scenarios.Ability
 	scale   scenarios.Scale
-	// factors are for profiles that must be scaled otherwise; keep makes of a factor one that this machine can keep. May be nil.
+	// factors are for profiles that must be scaled otherwise. May be nil.
 	factors map[string]float64
-	keep    func(float64) float64
 	// live worlds run in real time: what happened in one cannot be made to happen again by its seed.
 	live bool
 	// alone are the kinds of faults that befall everything in the world: such a run shares it with no other.
@@ -71,7 +70,6 @@ type provision struct {
 	check func(context.Context) []finding
 	ready func(context.Context) error
 	fix   func(context.Context, io.Writer) error
-	keep  func(float64) float64
 }
 
 var provisions = map[string]provision{}
@@ -96,7 +94,7 @@ func provideWorld(name string, p provision) {
 
 func (w *worldEntry) provide(p provision) {
 	if p.begin != nil {
-		w.begin, w.check, w.ready, w.fix, w.keep = p.begin, p.check, p.ready, p.fix, p.keep
+		w.begin, w.check, w.ready, w.fix = p.begin, p.check, p.ready, p.fix
 	}
 }
 
@@ -187,9 +185,6 @@ func (w worldEntry) scaleOf(s *scenarios.Scenario) scenarios.Scale {
 	sc := w.scale
 	if factor, ok := w.factors[s.Profile]; ok {
 		sc.Factor = factor
-	}
-	if w.keep != nil {
-		sc.Factor = w.keep(sc.Factor)
 	}
 	return sc
 }

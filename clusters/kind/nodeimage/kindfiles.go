@@ -45,7 +45,7 @@ func (b *builder) kindFiles(ctx context.Context, ctr, pause string) ([]entry, er
 		entry{name: wants + "containerd.service", link: "/etc/systemd/system/containerd.service"},
 		entry{name: wants + "undo-mount-hacks.service", link: "/etc/systemd/system/undo-mount-hacks.service"},
 		entry{name: "etc/systemd/system/systemd-binfmt.service", link: "/dev/null"}, // it would register with the kernel that all nodes share
-		entry{name: "usr/local/sbin/runc", link: "/usr/bin/crun"}, // containerd looks for it by this name
+		entry{name: "usr/local/sbin/runc", link: "/usr/bin/crun"},                   // containerd looks for it by this name
 		entry{name: "etc/kubernetes/manifests/"},
 		entry{name: "kind/manifests/default-cni.yaml", text: podNetwork},
 	), nil

@@ -114,6 +114,12 @@ func (n *Node) Exec(ctx context.Context, args ...string) ([]byte, error) {
 	return command{args: n.exec(args...), node: n.name}.run(ctx)
 }
 
+// Script runs a script of bash in the node, which reads input; its arguments are $0, $1 and so on.
+func (n *Node) Script(ctx context.Context, text, input string, args ...string) ([]byte, error) {
+	all := append([]string{"exec", "--privileged", "--interactive", n.name, "bash", "-c", text}, args...)
+	return command{args: all, node: n.name, stdin: strings.NewReader(input)}.run(ctx)
+}
+
 // script runs a script in the node; its arguments are $0, $1 and so on.
 func (n *Node) script(ctx context.Context, text string, args ...string) ([]byte, error) {
 	return n.Exec(ctx, append([]string{"bash", "-c", text}, args...)...)
