@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -122,8 +123,18 @@ func (w *World) stopReplicas(ctx context.Context) error {
 	return err
 }
 
-// onContainers acts on what runs of a replica's pod.
+// onContainers acts on what runs of a replica's pod. The API server knows it in a moment; it may be frozen, or not have heard of the
+// latest, and then the runtime is asked, which takes a busy machine seconds.
 func (w *World) onContainers(ctx context.Context, pod string, action func(context.Context, string) error) error {
+	soon, cancel := context.WithTimeout(ctx, 2*time.Second)
+	p, err := w.api.CoreV1().Pods(w.namespace).Get(soon, pod, metav1.GetOptions{})
+	cancel()
+	if err == nil && len(p.Status.ContainerStatuses) == 1 && p.Status.ContainerStatuses[0].State.Running != nil {
+		_, id, _ := strings.Cut(p.Status.ContainerStatuses[0].ContainerID, "://")
+		if err := action(ctx, id); err == nil {
+			return nil
+		}
+	}
 	found, err := w.bed.ControlPlane().Containers(ctx, w.namespace, pod, "")
 	if err != nil {
 		return err
