@@ -99,7 +99,7 @@ func (w *World) Crash(process string) {
 
 // kill ends the containers of a replica's pod by SIGKILL.
 func (w *World) kill(ctx context.Context, pod string) error {
-	return w.onContainers(ctx, pod, w.bed.ControlPlane().KillContainer)
+	return w.onContainers(ctx, pod, w.shell.Kill, w.bed.ControlPlane().KillContainer)
 }
 
 // stopReplicas kills all replicas for good. Their ends are no events of the run.
@@ -123,15 +123,18 @@ func (w *World) stopReplicas(ctx context.Context) error {
 	return err
 }
 
+// onContainer acts on a container.
+type onContainer func(ctx context.Context, id string) error
+
 // onContainers acts on what runs of a replica's pod. The API server knows it in a moment; it may be frozen, or not have heard of the
 // latest, and then the runtime is asked, which takes a busy machine seconds.
-func (w *World) onContainers(ctx context.Context, pod string, action func(context.Context, string) error) error {
+func (w *World) onContainers(ctx context.Context, pod string, quick, action onContainer) error {
 	soon, cancel := context.WithTimeout(ctx, 2*time.Second)
 	p, err := w.api.CoreV1().Pods(w.namespace).Get(soon, pod, metav1.GetOptions{})
 	cancel()
 	if err == nil && len(p.Status.ContainerStatuses) == 1 && p.Status.ContainerStatuses[0].State.Running != nil {
 		_, id, _ := strings.Cut(p.Status.ContainerStatuses[0].ContainerID, "://")
-		if err := action(ctx, id); err == nil {
+		if quick(ctx, id) == nil {
 			return nil
 		}
 	}
@@ -167,15 +170,15 @@ func (w *World) Restart(process string) {
 
 // Pause freezes the process by its cgroup. What it has sent goes on its way.
 func (w *World) Pause(process string) {
-	w.freeze(process, true, history.ProcessPaused, w.bed.ControlPlane().PauseContainer)
+	w.freeze(process, true, history.ProcessPaused, w.shell.Freeze, w.bed.ControlPlane().PauseContainer)
 }
 
 // Resume lets a frozen process go on where it was.
 func (w *World) Resume(process string) {
-	w.freeze(process, false, history.ProcessResumed, w.bed.ControlPlane().ResumeContainer)
+	w.freeze(process, false, history.ProcessResumed, w.shell.Thaw, w.bed.ControlPlane().ResumeContainer)
 }
 
-func (w *World) freeze(process string, pause bool, kind history.Kind, action func(context.Context, string) error) {
+func (w *World) freeze(process string, pause bool, kind history.Kind, quick, action onContainer) {
 	r := w.replica(process)
 	if r == nil || r.pod == "" || r.paused == pause {
 		return
@@ -183,7 +186,7 @@ func (w *World) freeze(process string, pause bool, kind history.Kind, action fun
 	r.paused = pause
 	w.do(kind.String()+" "+process, func(ctx context.Context) error {
 		before := time.Now() // it may act again as soon as it is resumed
-		if err := w.onContainers(ctx, r.pod, action); err != nil {
+		if err := w.onContainers(ctx, r.pod, quick, action); err != nil {
 			return err
 		}
 		at := time.Now()

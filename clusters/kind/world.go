@@ -32,6 +32,7 @@ type Options struct {
 type World struct {
 	*loop
 	site      *Site
+	shell     *testbed.Shell // in the control plane, where the replicas are
 	config    clusters.Config
 	options   Options
 	bed       *testbed.Cluster
@@ -97,7 +98,7 @@ func (s *Site) New(ctx context.Context, c clusters.Config, o Options) (*World, e
 
 func (w *World) prepare(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		w.makeNamespace, w.makeAccess, w.makeServices, w.watch, w.awaitServices, w.openDatabase, w.openProxy, w.line,
+		w.makeNamespace, w.makeAccess, w.makeServices, w.openShell, w.watch, w.awaitServices, w.openDatabase, w.openProxy, w.line,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -133,6 +134,11 @@ func (w *World) line(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+func (w *World) openShell(ctx context.Context) (err error) {
+	w.shell, err = w.bed.ControlPlane().Shell(ctx)
+	return err
 }
 
 // Now is the time since the first Run.
@@ -253,6 +259,9 @@ func (w *World) Close() error {
 		c.close()
 	}
 	w.beside.Wait()
+	if w.shell != nil {
+		_ = w.shell.Close()
+	}
 	if w.database != nil {
 		w.database.Close()
 	}

@@ -107,19 +107,24 @@ func (e entry) trials(world worldEntry, s *scenarios.Scenario) []trial {
 		j := base
 		j.system, _ = planted.Lookup(name)
 		j.count = confirmTries
-		all = append(all, trial{part: partConfirm, job: j, quarry: &quarry{names: brokenBy(name)}})
+		all = append(all, trial{part: partConfirm, job: j, quarry: &quarry{names: brokenBy(name, s)}})
 	}
 	return all
 }
 
 // brokenBy are the invariants that the planted defect is found by in the simulation: in a real cluster it must be one of them.
-func brokenBy(name string) []string {
+func brokenBy(name string, s *scenarios.Scenario) []string {
+	var all []string
 	for _, d := range planted.Defects() {
 		if d.System.Name == name {
-			return d.Breaks
+			all = slices.Clone(d.Breaks)
 		}
 	}
-	return nil
+	if e := s.Expect.Of(name); e != nil {
+		all = append(all, e.Violates...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // leftOut lists the scenarios of the library that the world cannot do at all, with the reason, and those that it could do but that

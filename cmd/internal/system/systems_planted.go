@@ -5,6 +5,7 @@ package system
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,10 +24,13 @@ func expected() string { return "one of " + strings.Join(planted.Names(), ", ") 
 // AnyName tells whether the system draws the names of its workloads, so that only labels tell whose they are.
 func AnyName(s dispatcher.System) bool { return s.Name == "random-names" || s.Name == "naive" }
 
+// withoutEpoch are the systems whose statements have no condition on the epoch.
+var withoutEpoch = []string{"no-epoch", "naive", "leadership-in-a-boolean", "release-on-cancel"}
+
 // unconditional is a store whose leader writes pass for those of the newest term, for the systems whose statements have no
 // condition on the epoch. In the simulation the hook sees the terms of all replicas and needs no help; a process sees but its own.
 func unconditional(s dispatcher.System, url string, store dispatcher.Store) dispatcher.Store {
-	if s.Name != "no-epoch" && s.Name != "naive" {
+	if !slices.Contains(withoutEpoch, s.Name) {
 		return store
 	}
 	return &newest{Store: store, url: url}
