@@ -104,17 +104,55 @@ func (f *Finder) Find(name string, data []byte) ([]Match, error) {
 		return nil, nil
 	}
 	found, err := f.findYAML(data)
-	if bad := new(Error); errors.As(err, &bad) && templateMark(data, bad.Line) {
+	if bad := new(Error); errors.As(err, &bad) && templateMark(data, bad.Line) && !strings.HasPrefix(bad.Message, aTemplate) {
 		return nil, template(data, bad.Message) // a value that is {{ x }} can be read, as a mapping
 	}
 	return found, err
 }
 
+// findYAML looks into one document after the other. Those that cannot have the object are not even parsed.
 func (f *Finder) findYAML(data []byte) ([]Match, error) {
-	if f.selector.Object == nil {
-		return f.findPath(data)
+	var all []Match
+	line := 0
+	for len(data) > 0 {
+		document, rest := cutDocument(data)
+		data = rest
+		if f.mayHold(document) {
+			found, err := f.findIn(document)
+			if bad := new(Error); errors.As(err, &bad) {
+				bad.Line += line
+				return nil, bad
+			}
+			for _, m := range found {
+				m.Line += line
+				all = append(all, m)
+			}
+		}
+		line += bytes.Count(document, []byte("\n"))
 	}
-	return f.findInObjects(data)
+	return all, nil
+}
+
+func (f *Finder) findIn(document []byte) ([]Match, error) {
+	if f.selector.Object == nil {
+		return f.findPath(document)
+	}
+	return f.findInObjects(document)
+}
+
+// cutDocument cuts a stream before its second document. Three hyphens at the beginning of a line are nothing else in YAML.
+func cutDocument(data []byte) (document, rest []byte) {
+	for from := 0; ; {
+		at := bytes.Index(data[from:], []byte("\n---"))
+		if at < 0 {
+			return data, nil
+		}
+		at += from + 1
+		if after := data[at+3:]; len(after) == 0 || bytes.IndexByte([]byte(" \t\r\n"), after[0]) >= 0 {
+			return data[:at], data[at:]
+		}
+		from = at
+	}
 }
 
 // mayHold tells quickly that a file cannot have the object: of a thousand manifests only a few have to be parsed.

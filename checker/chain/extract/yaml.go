@@ -58,8 +58,10 @@ func unreadable(data []byte, err error) error {
 func template(data []byte, message string) error {
 	line, col := position(data, bytes.Index(data, []byte("{{")))
 	return broken(line, col, "point the link at the values (helm: PATH in values.yaml), or render the chart first",
-		"the file is a template and not YAML yet: %s", message)
+		"%s: %s", aTemplate, message)
 }
+
+const aTemplate = "the file is a template and not YAML yet"
 
 // templateMark tells whether the line has a template's braces.
 func templateMark(data []byte, line int) bool {
