@@ -271,7 +271,8 @@ func TestSuppressions(t *testing.T) {
 // TestBadInput: every mistake is named with its place, its code and a remedy where there is one.
 func TestBadInput(t *testing.T) {
 	for _, c := range badInputs {
-		dir := files(t, map[string]string{"squall.yaml": c.text, "a.yaml": "a: 1\nb: [2, 3]\nc: {d: 4}\ne: text\nf: -1\n", "b.yaml": "a: {{ .Values.x }}\n", "c.toml": "a = 1\nb = 2\n", "bad.toml": "a = \n"})
+		dir := files(t, map[string]string{"squall.yaml": c.text, "a.yaml": "a: 1\nb: [2, 3]\nc: {d: 4}\ne: text\nf: -1\n", "b.yaml": "a: {{ .Values.x }}\n", "c.toml": "a = 1\nb = 2\n", "bad.toml": "a = \n", "near.env": "GRACE=1\n",
+			"near.yaml": "kind: Job\nmetadata: {name: nightly}\nspec: {deadlineSeconds: 1, containers: [{name: a, env: [{name: TIMEOUT, value: 1}]}]}\n"})
 		_, err := lint(t, dir)
 		var input *InputError
 		if !errors.As(err, &input) {
@@ -282,5 +283,33 @@ func TestBadInput(t *testing.T) {
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%s: got\n%s\nwant %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestEach: every value that is found is compared by itself; of the other side the worst counts.
+func TestEach(t *testing.T) {
+	dir := files(t, map[string]string{
+		"squall.yaml": head + `links:
+  - {name: work, owner: teams, file: jobs, unit: s, each: true, extract: {path: deadline}, below: grace, margin: sweep, because: so}
+  - {name: grace, owner: platform, file: "grace-*.env", unit: s, each: true, extract: {dotenv: GRACE}}
+  - {name: sweep, owner: platform, value: 10s}
+suppress:
+  - {relation: work-in-grace, link: grace, reason: r, owner: o, until: "2020-01-01"}
+`,
+		"jobs/a.yaml": "deadline: 40\n", "jobs/b.yaml": "deadline: 55\n", "jobs/deep/c.yaml": "deadline: 60\n",
+		"grace-1.env": "GRACE=60\n", "grace-2.env": "GRACE=600\n",
+	})
+	r, err := lint(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said(r) != "SQ520 work-in-grace, SQ521 work-in-grace, SQ530 work-in-grace" || r.Values != 6 {
+		t.Fatalf("found %q of %d values", said(r), r.Values)
+	}
+	if at := r.Findings[0].Left.Parts[0].Place.File; filepath.Base(at) != "b.yaml" {
+		t.Errorf("the first finding is about %s", at)
+	}
+	if r.Findings[0].Fingerprint == r.Findings[1].Fingerprint {
+		t.Error("two findings have one fingerprint")
 	}
 }

@@ -199,13 +199,30 @@ func (r *resolver) lookUp(i int, l Link) []Value {
 	}
 	switch {
 	case len(all) == 0 && l.Default == "":
-		r.at(at+".extract", CodeNothing, "if it is not set on purpose, say what holds then: default: VALUE",
+		r.at(at+".extract", CodeNothing, either(r.near(tree, i, l), "if it is not set on purpose, say what holds then: default: VALUE"),
 			"link %s: found nothing for %s in %s", l.Name, l.Extract, filesWord(files, tree, l))
 	case len(all) > 1 && !l.Each:
 		r.at(at+".extract", CodeSeveral, "name the one that is meant, or say each: true to check every one of them",
 			"link %s: found %d values: %s", l.Name, len(all), someValues(all))
 	}
 	return all
+}
+
+// near suggests what the link probably means, from the first files that it names.
+func (r *resolver) near(tree origin.Tree, i int, l Link) string {
+	const most = 20
+	for _, pattern := range l.File {
+		names, err := origin.Match(tree, pattern)
+		if err != nil {
+			continue
+		}
+		for _, name := range names[:min(len(names), most)] {
+			if hint := r.finder[i].in.Near(name, r.files[tree.Show(name)]); hint != "" {
+				return hint
+			}
+		}
+	}
+	return ""
 }
 
 func filesWord(n int, tree origin.Tree, l Link) string {
