@@ -36,6 +36,25 @@ func TestTheLoopKeepsTimeAndOrder(t *testing.T) {
 	})
 }
 
+func TestWhatIsDueAtOnceIsDoneBeforeTheClockRuns(t *testing.T) {
+	l, got := newLoop(), []string{}
+	note := func(s string) func() { return func() { got = append(got, s) } }
+	l.at(time.Second, note("later"))
+	l.at(0, func() {
+		note("first")()
+		l.at(0, note("added"))
+	})
+	l.at(0, note("second"))
+	if err := l.early(); err != nil || !slices.Equal(got, []string{"first", "second", "added"}) {
+		t.Errorf("executed %v, %v", got, err)
+	}
+	broken := errors.New("broken")
+	l.at(0, func() { l.fail(broken) })
+	if err := l.early(); !errors.Is(err, broken) {
+		t.Errorf("a failure is told as %v", err)
+	}
+}
+
 func TestTheLoopEnds(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {

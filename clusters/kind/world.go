@@ -150,6 +150,9 @@ func (w *World) At(at time.Duration, _ string, fn func()) { w.at(at, fn) }
 // Run lets real time pass.
 func (w *World) Run(ctx context.Context, until time.Duration, done func() bool) error {
 	if w.start.IsZero() {
+		if err := w.early(); err != nil {
+			return err
+		}
 		if err := w.begin(ctx); err != nil {
 			return err
 		}

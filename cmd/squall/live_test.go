@@ -100,7 +100,7 @@ func TestARunInRealTime(t *testing.T) {
 		t.Errorf("begun %d, ended %d, options %+v", l.begun, l.ended, l.options)
 	}
 	page := string(must(os.ReadFile(".squall/latest/report.html")))
-	for _, want := range []string{"Judge again", "no seed makes this run again", "Run time", "Times divided by", "To fit the world: cache_lag is what it is in kind; group od has 2 nodes of 30 pods"} {
+	for _, want := range []string{"Judge again", "no seed makes this run again", "Run time", "Times divided by", "To fit the world: cache_lag is what it is in kind; group late has 6 tasks instead of 12; group od has 2 nodes of 30 pods"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
