@@ -182,7 +182,10 @@ func (k *check) finding(r relation, p pick, left, right, have, need Quantity) Fi
 	case r.comparison == Below && need.sign() == 0:
 		f.Need = "more than " + need.String()
 	}
-	if r.margin != nil && !slices.Contains([]string{f.Need, "0"}, r.margin.text) {
+	switch {
+	case len(r.unknown) > 0:
+		f.Need += fmt.Sprintf(" (how much more the chain does not tell: it has no %s)", strings.Join(r.unknown, ", "))
+	case r.margin != nil && !slices.Contains([]string{f.Need, "0"}, r.margin.text):
 		f.Formula = r.margin.text
 	}
 	f.Left, f.Right = k.side(r.left, left, p), k.side(r.right, right, p)

@@ -115,21 +115,13 @@ func (f Formula) renamed(links map[string]string) Formula {
 func (f Formula) without(unknown []string, links map[string]string) Formula {
 	known := Formula{root: f.root.copied(func(t *term) {
 		if slices.Contains(unknown, t.name) {
-			nothing := lasting(0)
+			nothing := lasting(0) // the others, if any, are a lower bound
 			t.name, t.literal = "", &nothing
 		} else if links[t.name] != "" {
 			t.name = links[t.name]
 		}
 	})}
-	var named []string
-	for _, n := range f.names() {
-		if links[n] != "" {
-			named = append(named, links[n])
-		} else {
-			named = append(named, n+" (not in the chain)")
-		}
-	}
-	known.text = strings.Join(named, " + ")
+	known.text = known.root.text()
 	return known
 }
 
