@@ -15,7 +15,7 @@ at-hand = $(shell timeout 5 docker image ls --format '{{.Repository}}' 2>/dev/nu
 WITH ?= $(or $(CLUSTER),$(if $(filter chaos,$(MAKECMDGOALS)),$(at-hand)))
 WITH := $(WITH)
 
-.PHONY: help chaos test race left-out e2e engine controlplane node-image bench swarm lint fuzz golden build clean FORCE
+.PHONY: help chaos test race left-out e2e engine controlplane node-image bench example swarm lint fuzz golden build clean FORCE
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,13 @@ bench: ## the figures of ARCHITECTURE.md
 	go test -run '^$$' -bench . -benchmem -cpu 1 ./clusters/sim/... ./checker/...
 	go test -run '^$$' -bench . -benchmem -cpu 1,2 ./cmd/squall
 
+# The worked example of squall compare. Counterexamples are left out: their bundles would not be where the page is.
+EXAMPLE := scenarios/experiment/example
+example: $(SQUALL) ## compare the settings of scenarios/experiment/example, and write its report anew
+	@$(SQUALL) compare $(patsubst %,$(EXAMPLE)/%.yaml,tick-300s grace-240s grace-300s grace-600s batches-turned-around on-demand) \
+		--scenario $(EXAMPLE)/unseen-overruns.yaml --scenario $(EXAMPLE)/spot-taken-back.yaml --scenario swarm-standard \
+		--seeds 200 --price-on-demand 1 --price-spot 0.35 --cases 0 -o text -o html=$(EXAMPLE)/report.html $(ARGS)
+
 swarm: $(SQUALL) ## the reference under 20,000 seeds of the swarm plan
 	@$(SQUALL) run swarm-standard swarm-b0 --seeds 10000 $(ARGS)
 
@@ -62,7 +69,9 @@ lint: ## gofmt, vet, staticcheck
 	go run $(STATICCHECK) ./...
 
 fuzz: ## half a minute of each fuzz target
-	go test -run '^$$' -fuzz FuzzParse -fuzztime 30s ./scenarios
+	go test -run '^$$' -fuzz 'FuzzParse$$' -fuzztime 30s ./scenarios
+	go test -run '^$$' -fuzz FuzzVariant -fuzztime 30s ./scenarios
+	go test -run '^$$' -fuzz FuzzParseAxis -fuzztime 30s ./scenarios/experiment
 	go test -run '^$$' -fuzz FuzzDecode -fuzztime 30s ./checker/history
 	go test -run '^$$' -fuzz FuzzChain -fuzztime 30s ./checker/chain
 	go test -run '^$$' -fuzz FuzzFormula -fuzztime 30s ./checker/chain

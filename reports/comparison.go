@@ -266,6 +266,7 @@ func (c *Comparison) Assumptions() []string {
 		"Means and differences have Student's interval. A difference is shown if its interval leaves 0 out and the sign test, corrected after Holm for there being several settings, does not put it down to chance. Verdicts are compared with McNemar's exact test.",
 		"Percentiles of recovery latency are of all losses together; their interval is that of a bootstrap over whole runs. A recovery lasts from when a running row had nothing alive to when its row moved on, time under faults included; shorter times than create_timeout are no loss.",
 		"A pod-second is a second that a container ran; the time that a pod waits, or pulls its image, is not charged. Wasted are those whose work had no result that counted.",
+		"A deadline kill is of healthy work if the work would have ended within the deadline that the scenario's own settings give it, and no fault made it longer.",
 		"Start delay is from submission to the first execution, by the machine that it was on.",
 		"The simulation models what dispatchers trip over, not everything: one image, one resource, no preemption. Its verdict is about the protocol; the one that counts is kind's.",
 	}

@@ -149,7 +149,7 @@ func (s *study) keepCases(ctx context.Context, c *console, k *reports.Comparison
 		seen := cell.Seen[cell.Smallest]
 		one := reports.Case{Scenario: k.Workloads[workload], Seed: seed, Violated: seen.Violated}
 		if n >= s.cases {
-			one.Note = fmt.Sprintf("not kept: --cases %d", s.cases)
+			one.Note = fmt.Sprintf("not kept as a bundle, because of --cases %d", s.cases)
 			k.Cases[i] = one
 			continue
 		}

@@ -250,7 +250,7 @@ func (e *Experiment) runUnit(ctx context.Context, cell Cell, u unit) ([]Observat
 		case r.Err != nil:
 			return nil, fmt.Errorf("settings %s: %w", cell.Name, r.Err)
 		}
-		o := observe(r)
+		o := observe(r, base)
 		r.Forget()
 		got = append(got, o)
 		if e.Step != nil {

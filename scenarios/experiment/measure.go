@@ -55,7 +55,7 @@ var measures = []Measure{
 	{Key: "api_calls", Name: "API calls", Unit: "per minute", of: func(o *Observation, _ *scale) (float64, bool) {
 		return float64(o.Calls) / o.Virtual.Minutes(), o.Virtual > 0
 	}},
-	{Key: "cost", Name: "cost", Unit: "per task that succeeded", of: cost},
+	{Key: "cost", Name: "cost", Unit: "per run", of: cost},
 }
 
 // Measures lists what is measured, in the order of Result.Measures.
@@ -79,11 +79,9 @@ func (u Use) delay() (float64, bool) {
 	return u.Delay.Seconds() / float64(u.Starts), true
 }
 
+// cost is of a whole run: all settings do the same tasks in it, and per task that succeeded it would hang on how few did.
 func cost(o *Observation, s *scale) (float64, bool) {
-	if o.Succeeded == 0 {
-		return 0, false
-	}
-	return (o.OnDemand.Ran.Seconds()*s.prices.OnDemand + o.Spot.Ran.Seconds()*s.prices.Spot) / float64(o.Succeeded), true
+	return o.OnDemand.Ran.Seconds()*s.prices.OnDemand + o.Spot.Ran.Seconds()*s.prices.Spot, true
 }
 
 // Estimate is one measure of one cell.

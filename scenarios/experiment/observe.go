@@ -27,7 +27,7 @@ type Observation struct {
 	Stranded    int             `json:"stranded,omitempty"`     // times that a running row had nothing alive for longer than B
 	StrandedFor time.Duration   `json:"stranded_for,omitempty"` // all times that a running row had nothing alive, summed up
 	Recoveries  []time.Duration `json:"recoveries,omitempty"`   // how long each loss took to be dealt with
-	Kills       int             `json:"kills,omitempty"`        // by the deadline, of work that would have ended by itself
+	Kills       int             `json:"kills,omitempty"`        // by the deadline, of work that would have ended in time
 	Succeeded   int             `json:"succeeded"`              // tasks, at the end
 	InTime      int             `json:"in_time"`                // of them, before the horizon
 	Calls       int             `json:"calls"`                  // to the API server
@@ -45,8 +45,8 @@ type Use struct {
 	Worst  time.Duration `json:"worst,omitempty"`  // the longest of these
 }
 
-// observe reduces a run.
-func observe(r scenarios.Result) Observation {
+// observe reduces a run of the scenario, whatever settings it was run under.
+func observe(r scenarios.Result, base *scenarios.Scenario) Observation {
 	h := r.History
 	o := Observation{Seed: r.Seed, Verdict: r.Verdict, Trace: h.Meta.TraceHash, Events: len(h.Events), Virtual: r.Virtual}
 	for _, v := range r.Report.Invariants {
@@ -65,7 +65,7 @@ func observe(r scenarios.Result) Observation {
 		}
 	}
 	w := &watcher{Observation: &o, h: h, tasks: make([]watched, len(h.Tasks)+1), spot: spotNodes(r.Scenario, h.Nodes), plan: r.Plan,
-		patience: r.Settings.CreateTimeout, horizon: r.Scenario.Horizon, endless: endless(r.Scenario)}
+		patience: r.Settings.CreateTimeout, horizon: r.Scenario.Horizon, overruns: overruns(base, r.Seed)}
 	w.watch()
 	for i := range h.Operations {
 		if v := h.Operations[i].Verb; v >= history.Create && v <= history.PutLease {
@@ -84,19 +84,21 @@ func contains(all []string, name string) bool {
 	return false
 }
 
-// endless are the tasks of groups whose work hangs.
-func endless(s *scenarios.Scenario) map[string]bool {
+// overruns are the tasks whose work does not end by itself before the deadline that the scenario's own settings give it: to end it is
+// what a deadline is for.
+func overruns(base *scenarios.Scenario, seed uint64) map[string]bool {
 	names := map[string]bool{}
-	for _, g := range s.Tasks {
-		for i := range max(g.Count, 1) {
-			if !g.Work.Hang {
-				break
-			}
-			if g.Count == 0 {
-				names[g.Name] = true
-			} else {
-				names[g.Name+"-"+strconv.Itoa(i+1)] = true
-			}
+	settings, err := base.DispatcherSettings()
+	if err != nil {
+		return names
+	}
+	for _, a := range base.Arrivals(seed) {
+		limit := settings.WorkflowDeadline
+		if a.Spec.Deadline > 0 {
+			limit = a.Spec.Deadline
+		}
+		if a.Spec.Work.Hang || a.Spec.Work.Run > limit {
+			names[string(a.Spec.ID)] = true
 		}
 	}
 	return names
@@ -129,7 +131,7 @@ type watcher struct {
 	plan     faults.Plan
 	patience time.Duration // as long as a create call may take: nothing alive for less is no loss
 	horizon  time.Duration
-	endless  map[string]bool // tasks whose work does not end by itself
+	overruns map[string]bool
 	now      time.Duration
 }
 
@@ -231,7 +233,7 @@ func (w *watcher) body(t *watched, e *history.Event) {
 		b.gone = true
 	case history.ObjectPhase:
 		b.over = strings.HasPrefix(e.Detail, "succeeded") || strings.HasPrefix(e.Detail, "failed")
-		if e.Detail == "failed DeadlineExceeded" && !t.prolonged && !w.endless[w.h.Tasks[e.Task-1]] {
+		if e.Detail == "failed DeadlineExceeded" && !t.prolonged && !w.overruns[w.h.Tasks[e.Task-1]] {
 			w.Kills++
 		}
 	case history.ContainerStarted:

@@ -20,8 +20,8 @@ type Recommendation struct {
 	// faster than some of those that cost no less.
 	Sound            int
 	OnPrice, OnSpeed bool
-	// Unruly is the cheapest of those that were valid in all runs although their settings break a rule, where it is cheaper or faster
-	// than the winner: that nothing happened in these runs is no proof.
+	// Unruly is, of those that were valid in all runs although their settings break a rule, the fastest that is shown to be cheaper or
+	// faster than the winner: that nothing happened in these runs is no proof. Where nothing can be recommended it is the cheapest.
 	Unruly int
 	// Fastest is the unsafe setting that recovers fastest: what safety is paid against.
 	Fastest int
@@ -73,12 +73,13 @@ func recommend(cells []CellResult, columns [][]series) Recommendation {
 		return r
 	}
 	r.choose(sound, columns, price, speed, mean)
-	if len(unruly) > 0 {
-		u := slices.MinFunc(unruly, func(a, b int) int { return cmp.Or(mean(price)(a, b), mean(speed)(a, b)) })
-		if mean(price)(u, r.Winner) < 0 && differs(columns[u][price], columns[r.Winner][price]) ||
-			mean(speed)(u, r.Winner) < 0 && differs(columns[u][speed], columns[r.Winner][speed]) {
-			r.Unruly = u
-		}
+	better := slices.DeleteFunc(unruly, func(u int) bool {
+		return !slices.ContainsFunc([]int{price, speed}, func(m int) bool {
+			return mean(m)(u, r.Winner) < 0 && differs(columns[u][m], columns[r.Winner][m])
+		})
+	})
+	if len(better) > 0 {
+		r.Unruly = slices.MinFunc(better, mean(speed))
 	}
 	if r.Fastest >= 0 {
 		for m, to := range map[int]**Interval{price: &r.CostPaid, speed: &r.RecoveryPaid} { // order does not matter: each has its own place
