@@ -24,17 +24,6 @@ type relation struct {
 	unknown []string
 }
 
-// names lists every link that the relation compares.
-func (r relation) names() []string {
-	names := r.left.names()
-	for _, n := range r.right.names() {
-		if !slices.Contains(names, n) {
-			names = append(names, n)
-		}
-	}
-	return names
-}
-
 // sides tells relations between the same formulas.
 func (r relation) sides() string { return r.left.text + "\x00" + r.right.text }
 

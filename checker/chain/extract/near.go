@@ -112,7 +112,7 @@ func nearObject(roots []*yaml.Node, want *Object) string {
 func nearVariable(found []*yaml.Node, s Selector) string {
 	var names []string
 	for _, o := range found {
-		for _, c := range containers(o, text(o, "name"), 0) {
+		for _, c := range containers(o, text(o, "name")) {
 			if env := child(c.node, "env"); env != nil && (s.Container == "" || c.name == s.Container) {
 				for _, e := range resolved(env).Content {
 					names = append(names, text(resolved(e), "name"))

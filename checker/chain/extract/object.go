@@ -101,8 +101,13 @@ func (f *Finder) findInObjects(data []byte) ([]Match, error) {
 
 // objects are those in a document that fit: the document itself, or items of a List.
 func objects(root *yaml.Node, want *Object) []*yaml.Node {
+	left := maxNodes
+	return objectsOf(root, want, &left)
+}
+
+func objectsOf(root *yaml.Node, want *Object, left *int) []*yaml.Node {
 	root = resolved(root)
-	if root.Kind != yaml.MappingNode {
+	if *left--; root.Kind != yaml.MappingNode || *left < 0 {
 		return nil
 	}
 	kind := text(root, "kind")
@@ -110,7 +115,7 @@ func objects(root *yaml.Node, want *Object) []*yaml.Node {
 		var found []*yaml.Node
 		if items := child(root, "items"); items != nil {
 			for _, item := range resolved(items).Content {
-				found = append(found, objects(item, want)...)
+				found = append(found, objectsOf(item, want, left)...)
 			}
 		}
 		return found
@@ -217,7 +222,7 @@ func placeInText(data []byte, m Match, key string) (line, col int) {
 func environment(roots []*yaml.Node, s Selector, in string) ([]Match, error) {
 	var found []Match
 	for _, root := range roots {
-		for _, c := range containers(root, text(root, "name"), 0) {
+		for _, c := range containers(root, text(root, "name")) {
 			if s.Container != "" && c.name != s.Container {
 				continue
 			}
@@ -251,19 +256,24 @@ type container struct {
 	node *yaml.Node
 }
 
-// maxObjectDepth keeps a look through an object from going on for ever.
+// containers are all below a node: lists of them in pods, single ones in Argo's templates, which are named after the template.
+func containers(n *yaml.Node, owner string) []container {
+	left := 10 * maxNodes
+	return containersOf(n, owner, maxObjectDepth, &left)
+}
+
+// maxObjectDepth is deeper than any object; it ends aliases of themselves, as the number of nodes ends those that fan out.
 const maxObjectDepth = 24
 
-// containers are all below a node: lists of them in pods, single ones in Argo's templates, which are named after the template.
-func containers(n *yaml.Node, owner string, depth int) []container {
+func containersOf(n *yaml.Node, owner string, depth int, left *int) []container {
 	n = resolved(n)
-	if depth > maxObjectDepth {
+	if *left--; depth == 0 || *left < 0 {
 		return nil
 	}
 	var found []container
 	if n.Kind == yaml.SequenceNode {
 		for _, e := range n.Content {
-			found = append(found, containers(e, text(resolved(e), "name"), depth+1)...)
+			found = append(found, containersOf(e, text(resolved(e), "name"), depth-1, left)...)
 		}
 		return found
 	}
@@ -284,7 +294,7 @@ func containers(n *yaml.Node, owner string, depth int) []container {
 			}
 			found = append(found, container{name, value})
 		default:
-			found = append(found, containers(value, owner, depth+1)...)
+			found = append(found, containersOf(value, owner, depth-1, left)...)
 		}
 	}
 	return found

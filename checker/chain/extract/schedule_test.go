@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,33 @@ func TestGaps(t *testing.T) {
 	for schedule, want := range map[string]string{"": "not a cron", "* * * *": "not a cron", "61 * * * *": "not a cron", "0 0 31 2 *": "never comes", "@reboot": "not a cron"} {
 		if _, _, err := Gaps(schedule); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", schedule, err, want)
+		}
+	}
+}
+
+// TestAliasesWithoutEnd: what refers to itself, or fans out to billions, is looked at for no longer than anything else.
+func TestAliasesWithoutEnd(t *testing.T) {
+	fan := "x0: &x0 {a: 1}\n"
+	for i := 1; i < 30; i++ {
+		fan += fmt.Sprintf("x%d: &x%d [*x%d, *x%d, *x%d, *x%d]\n", i, i, i-1, i-1, i-1, i-1)
+	}
+	object := &Object{Kind: "CronJob", Name: "n"}
+	for _, data := range []string{
+		"kind: CronJob\nmetadata: {name: n}\nspec: &s {<<: [*s, *s, *s, *s, *s, *s, *s, *s]}\n",
+		"kind: CronJob\nmetadata: {name: n}\nspec: &s [*s, *s, *s, *s, *s, *s, *s, *s]\n",
+		"kind: CronJobList\nn: n\nitems: &i [{kind: CronJobList, items: *i}, {kind: CronJobList, items: *i}]\n",
+		"kind: CronJob\nmetadata: {name: n}\n" + fan,
+	} {
+		for _, s := range []Selector{{Env: "E", Object: object}, {Path: "spec.schedule", Object: object}, {Path: "*.*.*.*.*.*.*.*.*.*.*.*.*.*.*.*"}, {Field: "schedule", Object: object}} {
+			finder, err := New(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			matches, _ := finder.Find("a.yaml", []byte(data)) // an error is an answer
+			if len(matches) > maxNodes {
+				t.Errorf("%s: %d matches", s, len(matches))
+			}
+			finder.Near("a.yaml", []byte(data))
 		}
 	}
 }

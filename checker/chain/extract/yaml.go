@@ -183,12 +183,17 @@ func valuesOf(n *yaml.Node) []*yaml.Node {
 
 // child is the value of a key, from the mapping itself or else from one that is merged into it; nil: there is none. Of a key
 // given twice the last one counts, as for whoever reads the file.
-func child(n *yaml.Node, key string) *yaml.Node { return childOf(n, key, 0) }
+func child(n *yaml.Node, key string) *yaml.Node {
+	left := maxMerges
+	return childOf(n, key, &left)
+}
 
-const maxMerges = 16
+// maxMerges is how many mappings are looked into for one key: those that are merged into each other have no end.
+const maxMerges = 200
 
-func childOf(n *yaml.Node, key string, depth int) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode || depth > maxMerges {
+func childOf(n *yaml.Node, key string, left *int) *yaml.Node {
+	*left--
+	if n == nil || n.Kind != yaml.MappingNode || *left < 0 {
 		return nil
 	}
 	for i := len(n.Content) - 2; i >= 0; i -= 2 {
@@ -205,7 +210,7 @@ func childOf(n *yaml.Node, key string, depth int) *yaml.Node {
 			merged = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{merged}}
 		}
 		for _, m := range merged.Content {
-			if v := childOf(resolved(m), key, depth+1); v != nil {
+			if v := childOf(resolved(m), key, left); v != nil {
 				return v
 			}
 		}
