@@ -126,6 +126,16 @@ var elsewhere = []struct{ name, does string }{
 	{"start_deadline", "by when after its arrival a task must have started"},
 }
 
+// ExplainSetting says what a setting is that rules know and the reference dispatcher does not have.
+func ExplainSetting(name string) (string, bool) {
+	for _, s := range elsewhere {
+		if s.name == name {
+			return s.name + " (setting of a link, for dispatchers that have it): " + s.does + ".", true
+		}
+	}
+	return "", false
+}
+
 // settingKinds are the settings that a link may be, and whether each is a count.
 var settingKinds = func() map[string]bool {
 	kinds := map[string]bool{}

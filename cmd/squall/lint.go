@@ -217,8 +217,14 @@ func fromRoot() func(string) string {
 	}
 }
 
-// explainRule says what a built-in rule of chains asks for.
+// explainRule says what a built-in rule of chains asks for, or what a setting is that only chains have; some names are both.
 func explainRule(name string) (string, bool) {
+	setting, isSetting := chain.ExplainSetting(strings.ToLower(name))
+	rule, isRule := explainBuiltIn(name)
+	return strings.TrimSpace(rule + "\n\n" + setting), isRule || isSetting
+}
+
+func explainBuiltIn(name string) (string, bool) {
 	for _, r := range chain.Rules() {
 		if !strings.EqualFold(r.Name, name) {
 			continue
@@ -243,6 +249,11 @@ func ruleNames() []string {
 	var names []string
 	for _, r := range chain.Rules() {
 		names = append(names, r.Name)
+	}
+	for _, name := range chain.SettingNames() {
+		if _, ok := chain.ExplainSetting(name); ok {
+			names = append(names, name)
+		}
 	}
 	return names
 }

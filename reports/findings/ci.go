@@ -13,7 +13,7 @@ import (
 
 // writeJUnit writes one case per finding, and one that passes when there is none: a file without cases is taken for a broken run.
 func writeJUnit(w io.Writer, d Document) error {
-	suite := junit.Testsuite{Name: "squall lint: " + printable(d.Chain)}
+	suite := junit.Testsuite{Name: "squall lint: " + printable(d.Chain), Time: "0"}
 	for _, f := range d.Findings {
 		c := junit.Testcase{Name: printable(f.Relation + " at " + f.Place.String()), Classname: "squall.lint." + printable(d.Chain), Time: "0"}
 		if f.Severity == dispatcher.SeverityWarning {
@@ -30,7 +30,7 @@ func writeJUnit(w io.Writer, d Document) error {
 	if d.Errors() == 0 {
 		suite.AddTestcase(junit.Testcase{Name: count(d.Relations, "relation holds", "relations hold"), Classname: "squall.lint." + printable(d.Chain), Time: "0"})
 	}
-	suites := junit.Testsuites{Name: "squall"}
+	suites := junit.Testsuites{Name: "squall", Time: "0"}
 	suites.AddSuite(suite)
 	return suites.WriteXML(w)
 }
