@@ -73,6 +73,7 @@ fuzz: ## half a minute of each fuzz target
 	go test -run '^$$' -fuzz FuzzVariant -fuzztime 30s ./scenarios
 	go test -run '^$$' -fuzz FuzzParseAxis -fuzztime 30s ./scenarios/experiment
 	go test -run '^$$' -fuzz FuzzDecode -fuzztime 30s ./checker/history
+	go test -run '^$$' -fuzz FuzzRead -fuzztime 30s ./clusters/calibration/dumps
 	go test -run '^$$' -fuzz FuzzChain -fuzztime 30s ./checker/chain
 	go test -run '^$$' -fuzz FuzzFormula -fuzztime 30s ./checker/chain
 	go test -run '^$$' -fuzz FuzzFind -fuzztime 30s ./checker/chain/extract

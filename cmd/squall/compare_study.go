@@ -25,6 +25,7 @@ import (
 // compareFlags are the flags of commands that compare settings.
 type compareFlags struct {
 	scenarios      []string
+	calibration    string // a file that squall calibrate wrote
 	seeds          int
 	from           uint64
 	dispatcher     string
@@ -51,6 +52,7 @@ const (
 
 func (f *compareFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	flags.StringVar(&f.calibration, "calibration", "", "let this `file`, which squall calibrate wrote, fill what scenarios leave out of the platform")
 	flags.StringArrayVar(&f.scenarios, "scenario", nil, "the scenario to run settings under, by name or path; may be repeated, for a mix (default "+defaultWorkload+")")
 	flags.IntVar(&f.seeds, "seeds", defaultSeeds, "run each setting under this many seeds of each scenario")
 	flags.Uint64Var(&f.from, "from", 1, "the first of the seeds")
@@ -130,7 +132,7 @@ func commandLine(cmd *cobra.Command, args []string) string {
 			words = append(words, "--"+name, shellWord(v))
 		}
 	}
-	for _, name := range []string{"seeds", "from", "dispatcher", "baseline", "points", "refine", "price-on-demand", "price-spot"} {
+	for _, name := range []string{"calibration", "seeds", "from", "dispatcher", "baseline", "points", "refine", "price-on-demand", "price-spot"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			words = append(words, "--"+name, shellWord(f.Value.String()))
 		}
@@ -146,6 +148,9 @@ func (s *study) openWorkloads(f *compareFlags) error {
 	dispatchers := &runFlags{dispatcher: f.dispatcher}
 	for i, name := range names {
 		scenario, text, err := openScenario(name)
+		if err == nil && f.calibration != "" {
+			scenario, text, err = scenarios.Calibrated(name, text, f.calibration, false) // every setting is judged by itself
+		}
 		if err != nil {
 			return err
 		}

@@ -72,8 +72,8 @@ type pod struct {
 	unfit           stamp // the first time that it fitted nowhere
 	scaling         bool  // an autoscaler said that it makes room
 	killing         stamp
-	pulls           []pull
-	told            bool // there was an event Pulled
+	pulls           []time.Duration // as the kubelet tells them
+	told            bool            // there was an event Pulled
 	started         stamp
 	ended           *terminated
 	restarted       bool
@@ -83,12 +83,6 @@ type pod struct {
 	seen            bool // as an object, not only by events
 	containers      int
 	startedByOthers stamp // the last start among all containers
-}
-
-// pull is an image pull as the kubelet tells it.
-type pull struct {
-	took time.Duration
-	node string
 }
 
 func (c *Cluster) podOf(namespace, name, uid string) *pod {
@@ -167,7 +161,6 @@ type node struct {
 	ready  stamp   // the first time
 	lost   []stamp // when it was found silent
 	leases []stamp // when its kubelet was heard
-	beat   stamp   // the heartbeat in its status when it was found silent
 }
 
 func (c *Cluster) nodeOf(name string) *node {
@@ -199,7 +192,6 @@ func (c *Cluster) addNode(o *nodeObject) {
 			if len(n.lost) == 0 || !n.lost[len(n.lost)-1].Equal(condition.Transition.Time) {
 				n.lost = append(n.lost, condition.Transition)
 			}
-			n.beat = condition.Heartbeat
 		}
 	}
 }
@@ -248,7 +240,7 @@ func (c *Cluster) addPodEvent(p *pod, o *eventObject) {
 	case "Pulled":
 		p.told = true
 		if took, ok := pullTime(o.text()); ok {
-			p.pulls = append(p.pulls, pull{took: took})
+			p.pulls = append(p.pulls, took)
 		}
 	}
 }

@@ -243,3 +243,24 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestMutilatedDumps: whatever is cut off or changed, the answer is samples or a place.
+func TestMutilatedDumps(t *testing.T) {
+	good := dump(t, synthetic.Standard(), synthetic.Options{Seed: 1, Pods: 1, New: 1, Lost: 1})
+	for i := 0; i < len(good); i += 61 {
+		cut := good[:i]
+		flipped := bytes.Clone(good)
+		flipped[i] = `{}[]":,0x`[i%9]
+		for _, text := range [][]byte{cut, flipped} {
+			c := NewCluster("", "")
+			var p *Problem
+			if err := c.Read("dump.json", text); err != nil && (!errors.As(err, &p) || p.Line < 1 || p.Col < 1) {
+				t.Fatalf("byte %d: %v", i, err)
+			}
+			measured(c)
+		}
+		if err := NewCluster("", "").Read("dump.json", cut); err == nil && len(bytes.TrimSpace(good[i:])) > 0 {
+			t.Fatalf("cut off after %d bytes, and nobody minds", i)
+		}
+	}
+}

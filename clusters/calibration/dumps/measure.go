@@ -99,8 +99,8 @@ func (m measuring) scheduling(p *pod) {
 }
 
 func (m measuring) pulls(p *pod) {
-	for _, pull := range p.pulls {
-		m.to.Add(calibration.ImagePull, m.kindOf(p), calibration.Sample{Value: pull.took, Of: m.subject(p)})
+	for _, took := range p.pulls {
+		m.to.Add(calibration.ImagePull, m.kindOf(p), calibration.Sample{Value: took, Of: m.subject(p)})
 	}
 	if p.told && len(p.pulls) == 0 {
 		m.to.Leave(calibration.ImagePull, "the image was there already")
@@ -110,8 +110,8 @@ func (m measuring) pulls(p *pod) {
 func (m measuring) startup(p *pod) {
 	bound := p.bound()
 	var pulled time.Duration
-	for _, pull := range p.pulls {
-		pulled += pull.took
+	for _, took := range p.pulls {
+		pulled += took
 	}
 	switch {
 	case bound.IsZero() || p.startedByOthers.IsZero():

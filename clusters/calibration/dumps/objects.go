@@ -3,15 +3,13 @@ package dumps
 // What is read of the objects; everything else in them is ignored, so that any version of Kubernetes will do.
 
 type meta struct {
-	Name              string            `json:"name"`
-	Namespace         string            `json:"namespace"`
-	UID               string            `json:"uid"`
-	Labels            map[string]string `json:"labels"`
-	Created           stamp             `json:"creationTimestamp"`
-	Deleted           stamp             `json:"deletionTimestamp"`
-	DeletionGrace     *int64            `json:"deletionGracePeriodSeconds"`
-	ContinueToken     string            `json:"continue"`
-	RemainingItemHint *int64            `json:"remainingItemCount"`
+	Name          string            `json:"name"`
+	Namespace     string            `json:"namespace"`
+	UID           string            `json:"uid"`
+	Labels        map[string]string `json:"labels"`
+	Created       stamp             `json:"creationTimestamp"`
+	Deleted       stamp             `json:"deletionTimestamp"`
+	DeletionGrace *int64            `json:"deletionGracePeriodSeconds"`
 }
 
 type podObject struct {
