@@ -32,6 +32,23 @@ func Schema() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
+// VariantSchema returns the JSON schema (draft-07) of settings files.
+func VariantSchema() ([]byte, error) {
+	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, DoNotReference: true, Mapper: mapped, LookupComment: described}
+	schema := r.Reflect(&Variant{})
+	schema.Version = "http://json-schema.org/draft-07/schema#"
+	schema.Title = "Squall settings"
+	schema.Extras = map[string]any{"definitions": map[string]*jsonschema.Schema{durationForm: durationSchema(), timesForm: distSchema()}}
+	limit(schema, "apiVersion", []string{APIVersion})
+	limit(schema, "kind", []string{VariantKind})
+	limit(schema, "profile", dispatcher.Profiles())
+	data, err := json.MarshalIndent(schema, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("print the schema: %w", err)
+	}
+	return append(data, '\n'), nil
+}
+
 // described takes a field's description from its doc tag.
 func described(t reflect.Type, name string) string {
 	if t.Kind() != reflect.Struct || name == "" {

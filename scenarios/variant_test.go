@@ -47,6 +47,19 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// TestVariantSchema: what the schema takes and refuses is what the parser does.
+func TestVariantSchema(t *testing.T) {
+	text, err := scenarios.VariantSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"spot_share"`, `"recovery_grace"`, `"Settings"`, `"additionalProperties": false`, `"tick-300s"`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is missing from\n%s", want, text)
+		}
+	}
+}
+
 func FuzzVariant(f *testing.F) {
 	f.Add(goodVariant)
 	f.Add("apiVersion: squall/v1alpha1\nkind: Settings\nname: a\nspot_share: .nan\n")
