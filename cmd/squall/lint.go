@@ -81,7 +81,7 @@ func (f *lintFlags) run(cmd *cobra.Command, c *console) error {
 	if err != nil {
 		return err
 	}
-	report, opened, err := f.report(cmd.Context(), chain.Options{Inputs: inputs})
+	report, opened, err := f.report(cmd.Context(), c, chain.Options{Inputs: inputs})
 	if err != nil {
 		return lintError(cmd.Context(), err)
 	}
@@ -129,7 +129,8 @@ func (f *lintFlags) check(cmd *cobra.Command) (map[string]string, error) {
 	return inputs, nil
 }
 
-func (f *lintFlags) report(ctx context.Context, o chain.Options) (chain.Report, *chain.Chain, error) {
+// report checks the chain, and with --new-from leaves out what was there before.
+func (f *lintFlags) report(ctx context.Context, c *console, o chain.Options) (chain.Report, *chain.Chain, error) {
 	opened, err := chain.Open(ctx, f.chain, o)
 	if err != nil {
 		return chain.Report{}, nil, err
@@ -139,16 +140,17 @@ func (f *lintFlags) report(ctx context.Context, o chain.Options) (chain.Report, 
 		return report, opened, err
 	}
 	before, err := chain.OpenAt(ctx, f.chain, f.newFrom, o)
+	var old chain.Report
+	if err == nil {
+		old, err = chain.Check(before, today())
+	}
 	var input *chain.InputError
 	switch {
 	case errors.As(err, &input): // there was no such chain, or one that said nothing
+		c.note("squall: every finding counts as new: at %s the chain cannot be checked: %s", f.newFrom, input.Problems[0].Message)
 		return report, opened, nil
 	case err != nil:
 		return report, opened, usage("--new-from %s: %w", f.newFrom, err)
-	}
-	old, err := chain.Check(before, today())
-	if err != nil {
-		return report, opened, nil // likewise
 	}
 	report.Since(old)
 	return report, opened, nil
