@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/squall-chaos/squall/checker"
@@ -31,6 +32,8 @@ type Experiment struct {
 	Workers int
 	// Store keeps results from run to run; nil: nothing is kept.
 	Store *Store
+	// drawn keeps what a block's seed decides, so that it is drawn once and not once per cell.
+	drawn *draws
 	// Step is called after so many runs, bad of them invalid, from any goroutine; kept tells that they were in the store. May be nil.
 	Step func(n, bad int, kept bool)
 }
@@ -195,6 +198,9 @@ func (e *Experiment) take(u unit, known map[uint64]Observation, into []Observati
 
 // work runs units side by side. The results of each are handed over under a lock.
 func (e *Experiment) work(ctx context.Context, cells []Cell, units []unit, done func(unit, []Observation)) error {
+	if e.drawn == nil {
+		e.drawn = &draws{all: map[block]draw{}}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	next := make(chan unit)
@@ -239,18 +245,19 @@ func (e *Experiment) runUnit(ctx context.Context, cell Cell, u unit) ([]Observat
 	s := cell.Scenario(base)
 	got := make([]Observation, 0, u.count)
 	for i := range u.count {
-		plan, err := e.Plan(cell, u.workload, u.from+uint64(i))
+		d, err := e.draw(u.workload, u.from+uint64(i))
 		if err != nil {
 			return nil, err
 		}
-		r := scenarios.Run(ctx, s, scenarios.Options{System: e.System, Seed: u.from + uint64(i), World: e.World, Plan: plan})
+		r := scenarios.Run(ctx, s, scenarios.Options{System: e.System, Seed: u.from + uint64(i), World: e.World,
+			Plan: cell.plan(slices.Clone(d.plan), base.Nodes)})
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case r.Err != nil:
 			return nil, fmt.Errorf("settings %s: %w", cell.Name, r.Err)
 		}
-		o := observe(r, base)
+		o := observe(r, d.overruns)
 		r.Forget()
 		got = append(got, o)
 		if e.Step != nil {
@@ -267,16 +274,58 @@ func (e *Experiment) runUnit(ctx context.Context, cell Cell, u unit) ([]Observat
 	return got, e.Store.save(e.key(cell, u.workload), got)
 }
 
-// Plan is the faults of a block as the cell meets them. They are drawn for the scenario's own settings: were they drawn for the cell's,
-// no two cells would meet the same.
-func (e *Experiment) Plan(cell Cell, workload int, seed uint64) (faults.Plan, error) {
+// draws is what blocks have in common, by workload and seed.
+type draws struct {
+	mu  sync.Mutex
+	all map[block]draw
+}
+
+// block names one.
+type block struct {
+	scenario *scenarios.Scenario
+	seed     uint64
+}
+
+// draw is what a seed decides of a workload: nobody may change it.
+type draw struct {
+	plan     faults.Plan
+	overruns map[string]bool
+}
+
+// draw returns what the seed decides of a workload.
+func (e *Experiment) draw(workload int, seed uint64) (draw, error) {
 	s := e.Workloads[workload].Scenario
+	at := block{s, seed}
+	if e.drawn != nil {
+		e.drawn.mu.Lock()
+		d, ok := e.drawn.all[at]
+		e.drawn.mu.Unlock()
+		if ok {
+			return d, nil
+		}
+	}
 	plan, err := s.Plan(seed)
 	if err != nil {
-		return nil, err
+		return draw{}, err
 	}
 	if plan == nil {
 		plan = faults.Plan{} // a run without faults, not one that draws its own
 	}
-	return cell.plan(plan, s.Nodes), nil
+	d := draw{plan, overruns(s, seed)}
+	if e.drawn != nil {
+		e.drawn.mu.Lock()
+		e.drawn.all[at] = d
+		e.drawn.mu.Unlock()
+	}
+	return d, nil
+}
+
+// Plan is the faults of a block as the cell meets them. They are drawn for the scenario's own settings: were they drawn for the cell's,
+// no two cells would meet the same.
+func (e *Experiment) Plan(cell Cell, workload int, seed uint64) (faults.Plan, error) {
+	d, err := e.draw(workload, seed)
+	if err != nil {
+		return nil, err
+	}
+	return cell.plan(slices.Clone(d.plan), e.Workloads[workload].Scenario.Nodes), nil
 }

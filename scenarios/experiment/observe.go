@@ -45,8 +45,8 @@ type Use struct {
 	Worst  time.Duration `json:"worst,omitempty"`  // the longest of these
 }
 
-// observe reduces a run of the scenario, whatever settings it was run under.
-func observe(r scenarios.Result, base *scenarios.Scenario) Observation {
+// observe reduces a run. Overruns are the tasks that a deadline rightly ends.
+func observe(r scenarios.Result, overruns map[string]bool) Observation {
 	h := r.History
 	o := Observation{Seed: r.Seed, Verdict: r.Verdict, Trace: h.Meta.TraceHash, Events: len(h.Events), Virtual: r.Virtual}
 	for _, v := range r.Report.Invariants {
@@ -65,7 +65,7 @@ func observe(r scenarios.Result, base *scenarios.Scenario) Observation {
 		}
 	}
 	w := &watcher{Observation: &o, h: h, tasks: make([]watched, len(h.Tasks)+1), spot: spotNodes(r.Scenario, h.Nodes), plan: r.Plan,
-		patience: r.Settings.CreateTimeout, horizon: r.Scenario.Horizon, overruns: overruns(base, r.Seed)}
+		patience: r.Settings.CreateTimeout, horizon: r.Scenario.Horizon, overruns: overruns}
 	w.watch()
 	for i := range h.Operations {
 		if v := h.Operations[i].Verb; v >= history.Create && v <= history.PutLease {
