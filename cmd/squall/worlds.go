@@ -83,6 +83,8 @@ func registerWorld(w worldEntry) {
 }
 
 // provideWorld is called by the files that build tags leave out, in any order with registerWorld.
+//
+//lint:ignore U1000 for that reason
 func provideWorld(name string, p provision) {
 	provisions[name] = p
 	for i := range worldEntries {
