@@ -26,6 +26,7 @@ chaos: $(SQUALL) ## run the suite, the reference must pass, planted defects must
 test: ## all tests, the packages with goroutines under the race detector
 	go vet ./...
 	go test ./...
+	go test -tags planted ./cmd/internal/system
 	@$(MAKE) --no-print-directory race left-out
 
 # Packages with goroutines of their own that do without a client of Kubernetes, which would take minutes to compile once more.

@@ -76,7 +76,7 @@ func (l *loop) at(at time.Duration, fn func()) {
 // early does what is due at the very start, before the clock runs: a fault that is there from the beginning is not to come seconds late
 // because it takes a busy machine that long.
 func (l *loop) early() error {
-	for range len(l.timers) { // what one of them adds can wait
+	for range len(l.timers) { // no more than there were: one may add itself again
 		if len(l.timers) == 0 || l.timers[0].at > 0 {
 			break
 		}

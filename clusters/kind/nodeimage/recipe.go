@@ -25,7 +25,7 @@ const (
 const suite = "trixie"
 
 // packages are those of kind's Dockerfile, less what is for storage drivers and for engines without root, and what its minimal image
-// has and debootstrap's has not. crun stands for runc: on a small machine pods start with two thirds of the processor time.
+// has and debootstrap's has not. crun stands for runc: on a small machine pods start with half the processor time.
 var packages = []string{
 	"bash", "ca-certificates", "conntrack", "crun", "curl", "dbus", "ethtool", "hostname", "iproute2", "iptables", "jq", "kmod", "libnss-myhostname", "libseccomp2",
 	"mount", "nftables", "procps", "socat", "systemd", "systemd-sysv", "util-linux",

@@ -68,7 +68,7 @@ func TestWithoutEpochADeposedLeadersClaimCounts(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want error
-	}{{"reference", dispatcher.ErrFenced}, {"no-epoch", nil}, {"naive", nil}} {
+	}{{"reference", dispatcher.ErrFenced}, {"no-epoch", nil}, {"naive", nil}, {"leadership-in-a-boolean", nil}, {"release-on-cancel", nil}} {
 		s, _ := planted.Lookup(c.name)
 		replica := func() dispatcher.Store {
 			store, err := postgres.Open(t.Context(), where, settings)
