@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,13 +51,11 @@ func removeFiles(ctx context.Context, bed *testbed.Cluster) error {
 
 // onAll acts on all nodes at once.
 func onAll(nodes []*testbed.Node, action func(*testbed.Node) error) error {
-	problems := make([]error, len(nodes))
-	var wait sync.WaitGroup
+	todo := make([]func() error, len(nodes))
 	for i, n := range nodes {
-		wait.Go(func() { problems[i] = action(n) })
+		todo[i] = func() error { return action(n) }
 	}
-	wait.Wait()
-	return errors.Join(problems...)
+	return testbed.AtOnce(todo)
 }
 
 // emptyNamespace removes a run's namespace with all that is in it, and returns when it is gone.

@@ -30,7 +30,7 @@ func (c *Cluster) Heal(ctx context.Context) error {
 	for _, n := range c.Nodes() {
 		todo = append(todo, func() error { return n.heal(ctx) })
 	}
-	return atOnce(todo)
+	return AtOnce(todo)
 }
 
 func (n *Node) heal(ctx context.Context) error {

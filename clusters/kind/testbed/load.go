@@ -27,7 +27,7 @@ func (c *Cluster) Load(ctx context.Context, archive, ref string) error {
 		}
 		todo = append(todo, func() error { return n.load(ctx, known[i], archive, ref) })
 	}
-	return atOnce(todo)
+	return AtOnce(todo)
 }
 
 func (n *Node) load(ctx context.Context, k nodes.Node, archive, ref string) error {

@@ -166,7 +166,7 @@ func (c *Cluster) restoreRoutes(ctx context.Context, started *Node) error {
 		todo = append(todo, func() error { return other.route(ctx, pods, address) })
 	}
 	todo = append(todo, func() error { return started.route(ctx, routes...) })
-	return atOnce(todo)
+	return AtOnce(todo)
 }
 
 // route takes pairs of a range and the address behind which it lies.
@@ -187,8 +187,8 @@ func (n *Node) reachesServices(ctx context.Context) error {
 	})
 }
 
-// atOnce does everything at the same time and returns all errors.
-func atOnce(todo []func() error) error {
+// AtOnce does everything at the same time and returns all errors.
+func AtOnce(todo []func() error) error {
 	errs := make([]error, len(todo))
 	var wg sync.WaitGroup
 	for i, do := range todo {
