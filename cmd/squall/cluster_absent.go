@@ -10,6 +10,7 @@ func newClusterCommands(*console) []*cobra.Command {
 	for _, x := range []struct{ use, short string }{
 		{"cluster up|status|down|logs", "Make, look at and remove kind clusters"},
 		{"node-image build", "Build a node image for kind where no registry can be reached"},
+		{"image programs|squall", "Build an image for the manifests, without a Dockerfile or an engine"},
 	} {
 		all = append(all, &cobra.Command{
 			Use: x.use, Short: x.short + " (not in this build)",

@@ -57,7 +57,7 @@ func newClusterCommands(c *console) []*cobra.Command {
 			return err
 		},
 	})
-	return []*cobra.Command{cluster, image}
+	return []*cobra.Command{cluster, image, newImageCommand(c)}
 }
 
 // clusterName is the name given, or that of the cluster that is made without one.

@@ -194,7 +194,7 @@ func (c *console) publishComparison(k *reports.Comparison, outputs []output) err
 			return broken(err)
 		}
 	}
-	to := c.err
+	to := c.lines("") // the logs of a pod hold both streams: what is quiet leaves stdout's document alone
 	if textOnStdout(outputs) {
 		to = c.out
 	}

@@ -84,7 +84,7 @@ func files(t *testing.T, image v1.Image) map[string]*tar.Header {
 
 func TestProgramsAreAnImageOfStaticBinaries(t *testing.T) {
 	emptyCache(t)
-	image, err := buildPrograms(t.Context(), small, Options{})
+	image, err := build{"programs", "squall.local/programs", small}.image(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestTheSameSourceMakesTheSameImage(t *testing.T) {
 	var refs []string
 	for range 2 {
 		emptyCache(t)
-		image, err := buildPrograms(t.Context(), small, Options{})
+		image, err := build{"programs", "squall.local/programs", small}.image(t.Context(), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,12 +126,12 @@ func TestTheSameSourceMakesTheSameImage(t *testing.T) {
 
 func TestProgramsAreCached(t *testing.T) {
 	cache := emptyCache(t)
-	first, err := buildPrograms(t.Context(), small, Options{})
+	first, err := build{"programs", "squall.local/programs", small}.image(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var progress bytes.Buffer
-	second, err := buildPrograms(t.Context(), small, Options{Progress: &progress})
+	second, err := build{"programs", "squall.local/programs", small}.image(t.Context(), Options{Progress: &progress})
 	if err != nil || second != first || strings.Contains(progress.String(), "writing") {
 		t.Errorf("got %v, %v, want %v\n%s", second, err, first, &progress)
 	}
@@ -139,7 +139,7 @@ func TestProgramsAreCached(t *testing.T) {
 	if err := os.Remove(first.Archive); err != nil {
 		t.Fatal(err)
 	}
-	third, err := buildPrograms(t.Context(), small, Options{})
+	third, err := build{"programs", "squall.local/programs", small}.image(t.Context(), Options{})
 	if err != nil || third != first {
 		t.Errorf("after its archive was removed: %v, %v", third, err)
 	}
@@ -159,7 +159,7 @@ func TestProgramsNeedTheirSource(t *testing.T) {
 
 func TestProgramsThatDoNotCompile(t *testing.T) {
 	emptyCache(t)
-	_, err := buildPrograms(t.Context(), []string{module + "/cmd/nosuch"}, Options{})
+	_, err := build{"programs", "squall.local/programs", []string{module + "/cmd/nosuch"}}.image(t.Context(), Options{})
 	if err == nil || !strings.Contains(err.Error(), "cmd/nosuch") {
 		t.Errorf("got %v, want what go build said", err)
 	}

@@ -37,14 +37,35 @@ var programs = []string{
 // Programs builds the programs that run in the cluster and returns their image: /dispatcher, /reconciler, /worker, /faultproxy. It has to be called in a checkout
 // of Squall, or in a module that requires it. Without changes since the last time it takes a second.
 func Programs(ctx context.Context, options Options) (Image, error) {
-	image, err := buildPrograms(ctx, programs, options)
+	variant := "programs"
+	if options.Planted {
+		variant = "programs-planted"
+	}
+	image, err := build{variant, "squall.local/programs", programs}.image(ctx, options)
 	if err != nil {
 		return Image{}, fmt.Errorf("image of the programs: %w", err)
 	}
 	return image, nil
 }
 
-func buildPrograms(ctx context.Context, packages []string, options Options) (Image, error) {
+// Harness builds the image of squall itself, without the worlds that need a build tag: /squall runs the shards of a sweep in any cluster. It
+// has to be called where Programs has to.
+func Harness(ctx context.Context, options Options) (Image, error) {
+	image, err := build{"squall", "squall.local/squall", []string{module + "/cmd/squall"}}.image(ctx, options)
+	if err != nil {
+		return Image{}, fmt.Errorf("image of squall: %w", err)
+	}
+	return image, nil
+}
+
+// build is an image of static binaries.
+type build struct {
+	variant    string // of its files in the store
+	repository string
+	packages   []string
+}
+
+func (b build) image(ctx context.Context, options Options) (Image, error) {
 	images, err := openStore()
 	if err != nil {
 		return Image{}, err
@@ -59,20 +80,16 @@ func buildPrograms(ctx context.Context, packages []string, options Options) (Ima
 	}
 	defer unlock()
 	// The binaries stay where they are: go build does not link what is up to date.
-	variant := "programs"
-	if options.Planted {
-		variant = "programs-planted"
-	}
-	bin := filepath.Join(string(images), variant)
-	if err := compile(ctx, source, bin, packages, options); err != nil {
+	bin := filepath.Join(string(images), b.variant)
+	if err := compile(ctx, source, bin, b.packages, options); err != nil {
 		return Image{}, err
 	}
-	layer, err := pack(programEntries(bin, packages))
+	layer, err := pack(programEntries(bin, b.packages))
 	if err != nil {
 		return Image{}, err
 	}
 	hash := layer.digest.Hex[:16]
-	key := variant + "-" + hash
+	key := b.variant + "-" + hash
 	if image, ok := images.find(key); ok {
 		return image, nil
 	}
@@ -84,12 +101,13 @@ func buildPrograms(ctx context.Context, packages []string, options Options) (Ima
 	if err != nil {
 		return Image{}, err
 	}
-	options.say("writing image squall.local/programs:%s (%d MB)", hash, layer.size>>20)
-	saved, err := images.save(key, "squall.local/programs:"+hash, image)
+	ref := b.repository + ":" + hash
+	options.say("writing image %s (%d MB)", ref, layer.size>>20)
+	saved, err := images.save(key, ref, image)
 	if err != nil {
 		return Image{}, err
 	}
-	return saved, images.prune(variant+"-[0-9a-f]*", keepPrograms)
+	return saved, images.prune(b.variant+"-[0-9a-f]*", keepPrograms)
 }
 
 // sourceDir is where the module is: a checkout, or the module cache for a module that requires it.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
 const (
@@ -54,4 +55,20 @@ func answers(ctx context.Context, tag name.Tag, with []remote.Option) error {
 	defer cancel()
 	_, err := remote.Get(tag, append(with, remote.WithContext(ctx))...)
 	return err
+}
+
+// Push brings an image to a registry, under a name there; with the logins of docker.
+func (i Image) Push(ctx context.Context, ref string) error {
+	to, err := name.NewTag(ref)
+	if err != nil {
+		return err
+	}
+	image, err := tarball.ImageFromPath(i.Archive, nil)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", i.Archive, err)
+	}
+	if err := remote.Write(to, image, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+		return fmt.Errorf("push %s: %w", ref, err)
+	}
+	return nil
 }
