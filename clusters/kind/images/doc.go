@@ -1,4 +1,4 @@
-// Package images makes the container images that run inside a kind cluster, without a Dockerfile and without an engine: the programs under test from Go source, Postgres from
+// Package images makes the container images that run inside a kind cluster, without a Dockerfile and without an engine: the programs under test and squall itself from Go source, Postgres from
 // a registry where one answers and from Debian's packages where none does.
 //
 // An image is an archive as `docker save` writes it, which `docker load`, `kind load image-archive` and `ctr -n k8s.io images import` all take. Archives are cached; what goes into

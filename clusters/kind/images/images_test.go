@@ -157,6 +157,35 @@ func TestProgramsNeedTheirSource(t *testing.T) {
 	}
 }
 
+func TestPushBringsAnImageToARegistry(t *testing.T) {
+	emptyCache(t)
+	image, err := build{"programs", "squall.local/programs", small}.image(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	ref := strings.TrimPrefix(server.URL, "http://") + "/batch/programs:v1"
+	if err := image.Push(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	tag, err := name.NewTag(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushed, err := remote.Image(tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := pushed.ConfigFile()
+	if err != nil || !strings.HasPrefix(config.Config.User, "65532") {
+		t.Errorf("the registry has %+v, %v; want the image with its user", config, err)
+	}
+	server.Close()
+	if err := image.Push(t.Context(), ref); err == nil || !strings.Contains(err.Error(), ref) {
+		t.Errorf("without a registry: %v, want an error that names %s", err, ref)
+	}
+}
+
 func TestProgramsThatDoNotCompile(t *testing.T) {
 	emptyCache(t)
 	_, err := build{"programs", "squall.local/programs", []string{module + "/cmd/nosuch"}}.image(t.Context(), Options{})
