@@ -17,6 +17,7 @@ import (
 
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/clusters/kind/engine"
+	"github.com/squall-chaos/squall/clusters/kind/images"
 	"github.com/squall-chaos/squall/clusters/kind/nodeimage"
 	"github.com/squall-chaos/squall/clusters/kind/testbed"
 )
@@ -240,12 +241,13 @@ func newClusterLogs(c *console) *cobra.Command {
 // kindError tells what whoever typed the command can mend (2) from a failure of Squall (4).
 func kindError(ctx context.Context, err error) error {
 	var unavailable *engine.Unavailable
+	var end *ending
 	switch {
-	case err == nil:
-		return nil
+	case err == nil, errors.As(err, &end):
+		return err
 	case ctx.Err() != nil:
 		return ended(exitInterrupted)
-	case errors.As(err, &unavailable), errors.Is(err, nodeimage.ErrNone), errors.Is(err, os.ErrPermission):
+	case errors.As(err, &unavailable), errors.Is(err, nodeimage.ErrNone), errors.Is(err, nodeimage.ErrUnfit), errors.Is(err, images.ErrNoSource), errors.Is(err, os.ErrPermission):
 		return usage("%w", err)
 	case errors.Is(err, syscall.ENOSPC), strings.Contains(err.Error(), "no space left on device"): // Docker has it as text only
 		return usage("%w; make room: docker system prune, or move the engine's data", err)

@@ -29,8 +29,16 @@ func init() {
 // is short of them breaks time-outs that no fault has broken.
 func kindLanes() int { return max(1, runtime.NumCPU()/2) }
 
-// beginKind gets a cluster ready: the kept one of that name, or a new one.
 func beginKind(ctx context.Context, o worldOptions) (*session, error) {
+	s, err := openKind(ctx, o)
+	if ctx.Err() != nil {
+		return s, err // an interruption, whatever it looks like
+	}
+	return s, kindError(ctx, err)
+}
+
+// openKind gets a cluster ready: the kept one of that name, or a new one.
+func openKind(ctx context.Context, o worldOptions) (*session, error) {
 	if o.context != "" {
 		return nil, usage("context %s is a cluster that Squall did not make. World kind kills and cuts off nodes, which it can only do to its own: "+
 			"leave --context out, or use --cluster NAME for a kept one", o.context)

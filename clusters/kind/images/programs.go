@@ -110,10 +110,13 @@ func (b build) image(ctx context.Context, options Options) (Image, error) {
 	return saved, images.prune(b.variant+"-[0-9a-f]*", keepPrograms)
 }
 
+// ErrNoSource says that the programs of the cluster cannot be built from where the caller is.
+var ErrNoSource = errors.New("the programs that run in the cluster are built from Squall's source, with go")
+
 // sourceDir is where the module is: a checkout, or the module cache for a module that requires it.
 func sourceDir(ctx context.Context) (string, error) {
 	if _, err := exec.LookPath("go"); err != nil {
-		return "", errors.New("no go command in PATH, which builds the programs that run in the cluster; get it from https://go.dev/dl/")
+		return "", fmt.Errorf("%w, and there is no go in PATH; get it from https://go.dev/dl/", ErrNoSource)
 	}
 	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module)
 	var stderr bytes.Buffer
@@ -124,8 +127,8 @@ func sourceDir(ctx context.Context) (string, error) {
 	}
 	dir := strings.TrimSpace(string(out))
 	if err != nil || dir == "" {
-		return "", fmt.Errorf("the programs that run in the cluster are built from Squall's source, which is not here (%s); run squall in a checkout of %s, or in a module that requires it",
-			strings.TrimSpace(stderr.String()), module)
+		return "", fmt.Errorf("%w, which does not find it from here (%s); run squall in a checkout of %s, or in a module that requires it",
+			ErrNoSource, strings.TrimSpace(stderr.String()), module)
 	}
 	return dir, nil
 }

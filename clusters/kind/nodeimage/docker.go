@@ -45,7 +45,7 @@ func architecture(ctx context.Context, image string) error {
 	}
 	engine, err := engineArchitecture(ctx)
 	if err == nil && of != engine {
-		err = fmt.Errorf("the node image %s is for %s, the engine's machine is %s: name another with --node-image, or build one with `squall node-image build`", image, of, engine)
+		err = fmt.Errorf("%w: %s is for %s, the engine's machine is %s: name another with --node-image, or build one with `squall node-image build`", ErrUnfit, image, of, engine)
 	}
 	return err
 }

@@ -20,6 +20,9 @@ type Options struct {
 // ErrNone says that there is no image and none can be fetched.
 var ErrNone = errors.New("there is no node image: run `squall node-image build` (or `make node-image`; about 12 minutes the first time on 2 cores)")
 
+// ErrUnfit says that the image that was asked for cannot be had, or not be run here.
+var ErrUnfit = errors.New("the node image cannot be used")
+
 // registryTimeout is how long a registry has to answer at all. Where none can be reached, a connection often hangs.
 const registryTimeout = 10 * time.Second
 
@@ -71,7 +74,7 @@ func fetch(ctx context.Context, image string, progress io.Writer) error {
 		if errors.Is(asked.Err(), context.DeadlineExceeded) {
 			err = fmt.Errorf("no answer within %s", registryTimeout)
 		}
-		return fmt.Errorf("the node image %s is not in the engine, and no registry has it for us (load it with `docker load`, or name another with --node-image): %w", image, err)
+		return fmt.Errorf("%w: %s is not in the engine, and no registry has it for us (load it with `docker load`, or name another with --node-image): %w", ErrUnfit, image, err)
 	}
 	say(progress, time.Now(), "fetching %s", image)
 	if _, err := docker(ctx, nil, "pull", "--quiet", image); err != nil {
