@@ -252,7 +252,7 @@ func kindError(ctx context.Context, err error) error {
 	case errors.Is(err, syscall.ENOSPC), strings.Contains(err.Error(), "no space left on device"): // Docker has it as text only
 		return usage("%w; make room: docker system prune, or move the engine's data", err)
 	case errors.Is(err, testbed.ErrNotFound), errors.Is(err, testbed.ErrExists), errors.Is(err, testbed.ErrForeign),
-		errors.Is(err, testbed.ErrNotRunning), errors.Is(err, testbed.ErrBusy):
+		errors.Is(err, testbed.ErrNotRunning), errors.Is(err, testbed.ErrBusy), errors.Is(err, testbed.ErrName), errors.Is(err, testbed.ErrKubeconfig):
 		return usage("%w", err)
 	case strings.Contains(err.Error(), "exec format error"), strings.Contains(err.Error(), "does not match the specified platform"):
 		return usage("%w; the node image is of another architecture: leave --node-image out, or build one: squall node-image build", err)

@@ -44,7 +44,7 @@ func openKind(ctx context.Context, o worldOptions) (*session, error) {
 			"leave --context out, or use --cluster NAME for a kept one", o.context)
 	}
 	if _, err := engine.Check(ctx); err != nil {
-		return nil, usage("world kind needs a container engine: %w", err)
+		return nil, usage("a container engine is needed: %w", err)
 	}
 	bed, made, err := findBed(ctx, o)
 	if err != nil {

@@ -81,7 +81,7 @@ func connect(r *record) (*Cluster, error) {
 	c := &Cluster{record: r, dir: dir}
 	c.config, err = clientcmd.BuildConfigFromFlags("", kubeconfigPath(dir))
 	if err != nil {
-		return nil, fmt.Errorf("cluster %s: kubeconfig: %w; make the cluster anew: `squall cluster down %[1]s`", r.Name, err)
+		return nil, fmt.Errorf("cluster %s: %w: %w; make the cluster anew: `squall cluster down %[1]s`", r.Name, ErrKubeconfig, err)
 	}
 	for _, n := range r.Nodes {
 		c.nodes = append(c.nodes, &Node{cluster: c, name: n.Name, capacity: n.Capacity})

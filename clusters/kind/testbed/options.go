@@ -70,7 +70,7 @@ func short(name string) (string, error) {
 		name = DefaultName
 	}
 	if !validName.MatchString(name) {
-		return "", fmt.Errorf("cluster name %q: use up to 32 lower-case letters, digits and dashes", name)
+		return "", fmt.Errorf("%w: %q; use up to 32 lower-case letters, digits and dashes", ErrName, name)
 	}
 	return name, nil
 }

@@ -261,4 +261,6 @@ var (
 	ErrForeign    = errors.New("not a cluster of ours")
 	ErrNotRunning = errors.New("the cluster does not run")
 	ErrBusy       = errors.New("another process works on the cluster")
+	ErrName       = errors.New("not a name for a cluster")
+	ErrKubeconfig = errors.New("the kubeconfig of the cluster cannot be read")
 )
