@@ -47,6 +47,7 @@ type Scenario struct {
 
 	Horizon time.Duration `yaml:"horizon" doc:"How long faults may strike; then everything heals."`
 	Settle  time.Duration `yaml:"settle,omitempty" doc:"How long the healed system may take at most until everything is done; computed from the settings when left out."`
+	From    int           `yaml:"from,omitempty" doc:"The first seed; 1 when left out."`
 	Seeds   int           `yaml:"seeds,omitempty" doc:"How many seeds a verdict needs; 1 when left out."`
 
 	Expect Expect `yaml:"expect,omitempty" doc:"What must come out."`

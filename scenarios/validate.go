@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,6 +98,7 @@ func (s *Scenario) validateHead() {
 	s.between("replicas.dispatchers", s.Replicas.Dispatchers, 1, maxReplicas)
 	s.between("replicas.reconcilers", s.Replicas.Reconcilers, 1, maxReplicas)
 	s.between("seeds", s.Seeds, 1, maxSeeds)
+	s.between("from", s.From, 0, math.MaxInt)
 }
 
 func texts[S ~string](values []S) []string {

@@ -59,12 +59,13 @@ var mayImport = map[string][]string{
 
 	"faults":               {"clusters", "dispatcher", "checker/history"},
 	"scenarios":            {"faults", "clusters", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
+	"scenarios/reduction":  {"scenarios", "faults", "clusters", "checker", "dispatcher"},
 	"scenarios/experiment": {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher"},
 	"reports":              {"scenarios", "scenarios/experiment", "faults", "clusters", "clusters/calibration", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
 
 	"reports/findings": {"checker/chain", "dispatcher"},
 
-	"cmd/squall": {"reports", "reports/findings", "checker/chain", "scenarios", "scenarios/experiment", "faults", "clusters", "clusters/calibration", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
+	"cmd/squall": {"reports", "reports/findings", "checker/chain", "scenarios", "scenarios/experiment", "scenarios/reduction", "faults", "clusters", "clusters/calibration", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
 		"dispatcher/planted", "dispatcher/manifests"},
 	tagged("cmd/squall"): {"scenarios", "faults", "clusters", "clusters/kind", "clusters/kind/engine", "clusters/kind/images", "clusters/kind/nodeimage",
 		"clusters/kind/testbed"},

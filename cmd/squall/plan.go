@@ -195,15 +195,19 @@ func inRange(from uint64, count int) error {
 }
 
 func (f *runFlags) seedsOf(cmd *cobra.Command, s *scenarios.Scenario) (from uint64, count int) {
+	first := f.from
+	if s.From > 0 && !cmd.Flags().Changed("from") {
+		first = uint64(s.From)
+	}
 	switch {
 	case cmd.Flags().Changed("seed"):
 		return f.seed, 1
 	case f.seeds > 0:
-		return f.from, f.seeds
+		return first, f.seeds
 	case f.budget > 0:
-		return f.from, endless
+		return first, endless
 	}
-	return f.from, max(s.Seeds, 1)
+	return first, max(s.Seeds, 1)
 }
 
 func (f *runFlags) system(s *scenarios.Scenario) (dispatcher.System, error) {

@@ -11,7 +11,7 @@ import (
 // TestNoArgumentsPanic draws command lines from words that mean something somewhere and words that mean nothing.
 func TestNoArgumentsPanic(t *testing.T) {
 	t.Chdir(t.TempDir())
-	commands := []string{"run", "chaos", "demo", "replay", "check", "show", "list", "schema", "explain", "doctor", "version", "completion", "help", "lint", "init", ""}
+	commands := []string{"run", "chaos", "demo", "replay", "shrink", "diff", "check", "show", "list", "schema", "explain", "doctor", "version", "completion", "help", "lint", "init", ""}
 	words := []string{"demo", "latest", "", "-", "--", "-o", "json", "-o=html=", "-ojunit=/", "--seed", "-1", "--seeds", "0", "99999999999999999999", "--set", "a=b", "=",
 		"--dir", "/dev/null", "/dev/null/x", "--world", "kind", "--from", "--budget", "1ns", "--color", "\x00", "--profile", "b0", "-q", "-v", "..", "\xff", "--until", "--help", "nul.yaml", "--chain", "--new-from", "--input", "a=.", "chain"}
 	random := rand.New(rand.NewPCG(1, 2))

@@ -87,7 +87,7 @@ Every flag can be set in the environment as well: SQUALL_DIR=/tmp/squall is --di
 	flags.StringVar(&c.dir, "dir", ".squall", "where run bundles are kept")
 	root.AddCommand(
 		newRunCommand(c), newChaosCommand(c), newDemoCommand(c), newCompareCommand(c), newSweepCommand(c),
-		newReplayCommand(c), newCheckCommand(c), newShowCommand(c), newCalibrateCommand(c),
+		newShrinkCommand(c), newDiffCommand(c), newReplayCommand(c), newCheckCommand(c), newShowCommand(c), newCalibrateCommand(c),
 		newLintCommand(c), newInitCommand(c),
 		newListCommand(c), newSchemaCommand(c), newExplainCommand(c),
 		newDoctorCommand(c), newManifestsCommand(c), newVersionCommand(c),

@@ -201,6 +201,9 @@ func (c *console) close(r results, outputs []output) error {
 			return broken(err)
 		}
 		fmt.Fprintln(w, worth.again())
+		if worth.verdict() == reports.Invalid {
+			fmt.Fprintf(w, "shrink: squall shrink %s\n", shellWord(worth.bundle))
+		}
 		if report == "" {
 			report = reportIn(worth.bundle)
 		}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/reports"
+	"github.com/squall-chaos/squall/scenarios"
+	"github.com/squall-chaos/squall/scenarios/reduction"
+)
+
+// shrinkFlags are the flags of shrink.
+type shrinkFlags struct {
+	runFlags
+	invariant string
+	to        string
+}
+
+// The files that shrink writes, and where.
+const (
+	minimalFile = "minimal.yaml"
+	minimalTest = "minimal_test.go"
+	minimalDir  = "minimal"
+)
+
+func newShrinkCommand(c *console) *cobra.Command {
+	var f shrinkFlags
+	cmd := &cobra.Command{
+		Use:   "shrink BUNDLE|latest",
+		Short: "Find the smallest scenario that still fails in the same way",
+		Long: `Find the smallest scenario that still violates the same invariant: fewest faults, tasks, replicas and nodes, shortest times, roundest
+figures. What the bundle's seed has drawn is written out first, and then taken away piece by piece. It writes minimal.yaml, a Go test
+that fails while the violation is there, and a bundle of the minimal run. Interrupted, it keeps the smallest found so far.
+
+The status is 0 when a minimal scenario was written, and 2 for a bundle in which nothing was violated.`,
+		Example: "  squall shrink latest\n  squall run .squall/minimal/minimal.yaml",
+		Args:    exactly("bundle", bundleHint),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runShrink(cmd, c, &f, args[0]) },
+	}
+	cmd.Flags().StringVar(&f.invariant, "invariant", "", "what must stay violated (default: the bundle's first violation)")
+	cmd.Flags().StringVar(&f.to, "to", "", "the `directory` to write to (default: minimal, where bundles are kept)")
+	f.addWorkers(cmd)
+	return cmd
+}
+
+func runShrink(cmd *cobra.Command, c *console, f *shrinkFlags, path string) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	before, err := c.openBundle(path)
+	if err != nil {
+		return err
+	}
+	invariant, err := violatedIn(before, f.invariant)
+	if err != nil {
+		return err
+	}
+	j, err := simulatedJob(before)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	p := c.begin("candidates", 0)
+	result, err := reduction.Shrink(cmd.Context(), j.scenario, j.from, j.plan, reduction.Options{System: j.system, World: j.world.open,
+		Invariant: invariant, Workers: f.workerCount(), Tried: func(n int, _ reduction.Size) { p.count.Add(int64(n)) }})
+	p.end()
+	tried := p.count.Load()
+	switch {
+	case cmd.Context().Err() != nil && result.Scenario == nil:
+		return ended(exitInterrupted)
+	case err != nil:
+		return usage("bundle %s cannot be shrunk: %w%s", before.Bundle, err, recordedElsewhere(before))
+	}
+	minimal, err := f.writeMinimal(c, j, result, invariant)
+	if err != nil {
+		return broken(err)
+	}
+	i := c.outInk()
+	fmt.Fprintf(c.out, "%s  %s still violates %s\n", i.bold("minimal"), minimal.file, invariant)
+	fmt.Fprintf(c.out, "  before   %s\n  now      %s\n", result.From, result.To)
+	fmt.Fprintf(c.out, "  tried    %s in %s\n\n%s\n", count(int(tried), "candidate", "candidates"), time.Since(began).Round(100*time.Millisecond), minimal.text)
+	fmt.Fprintf(c.out, "run it: squall run %s\n", shellWord(minimal.file))
+	minimal.printWorlds(c.out)
+	fmt.Fprintf(c.out, "Go test: %s\nreplay: squall replay %s\nreport: %s\n", minimal.test, shellWord(minimal.bundle), reportIn(minimal.bundle))
+	if result.Interrupted {
+		c.note("squall: interrupted: this is the smallest found until then")
+		return ended(exitInterrupted)
+	}
+	return nil
+}
+
+// violatedIn is the invariant that the commands about a failure are about; the error says that there is none.
+func violatedIn(run *reports.Run, wanted string) (string, error) {
+	first := run.First()
+	if run.Verdict() != reports.Invalid || first == nil {
+		return "", usage("bundle %s is %s: there is no violation in it", run.Bundle, run.Verdict())
+	}
+	for _, v := range run.Report.Violations {
+		if wanted == v.Invariant {
+			return wanted, nil
+		}
+	}
+	if wanted != "" {
+		return "", usage("bundle %s does not violate %s: its first violation is of %s", run.Bundle, wanted, first.Invariant)
+	}
+	return first.Invariant, nil
+}
+
+// simulatedJob is a bundle's run in the simulation: with the faults as they struck, where it is from a real cluster.
+func simulatedJob(run *reports.Run) (job, error) {
+	j, err := jobFrom(run, simulation())
+	if err != nil || !isLive(run.History.Meta.World) {
+		return j, err
+	}
+	plan := j.plan
+	if plan == nil {
+		if plan, err = j.scenario.Plan(run.History.Meta.Seed); err != nil {
+			return j, err
+		}
+	}
+	j.plan = plan.AsRecorded(run.History)
+	return j, nil
+}
+
+// recordedElsewhere says why a bundle may not do here what it did there.
+func recordedElsewhere(run *reports.Run) string {
+	text := ""
+	if now := thisBuild().recorded(); run.RecordedBy != now {
+		text += fmt.Sprintf("\nit was recorded by squall %s, and this is squall %s", run.RecordedBy, now)
+	}
+	if world := run.History.Meta.World; isLive(world) {
+		text += fmt.Sprintf("\nit was recorded in world %s, and candidates run in the simulation, with the faults as they struck there", world)
+	}
+	return text
+}
+
+// minimal is what shrink leaves.
+type minimal struct {
+	file, test, bundle string
+	text               []byte
+	scenario           *scenarios.Scenario
+}
+
+// printWorlds says how the minimal scenario runs in real clusters, or why it does not.
+func (m minimal) printWorlds(w io.Writer) {
+	for _, world := range worldEntries {
+		if !world.live {
+			continue
+		}
+		if why := world.misfits(m.scenario); len(why) > 0 {
+			fmt.Fprintf(w, "not in %s: %s\n", world.name, strings.Join(why, "; "))
+			continue
+		}
+		fmt.Fprintf(w, "in %s: squall run %s --world %s\n", world.name, shellWord(m.file), world.name)
+	}
+}
+
+func (f *shrinkFlags) writeMinimal(c *console, j job, r reduction.Result, invariant string) (minimal, error) {
+	dir := cmp.Or(f.to, filepath.Join(c.dir, minimalDir))
+	m := minimal{file: filepath.Join(dir, minimalFile), test: filepath.Join(dir, minimalTest)}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return m, err
+	}
+	own := *r.Scenario
+	own.Dispatcher = j.system.Name // the file runs against what failed
+	if own.Name != minimalDir {
+		own.Summary = fmt.Sprintf("The smallest timeline found in which %s violates %s; from %s, seed %d.", j.system.Name, invariant, own.Name, j.from)
+		own.Name = minimalDir
+	}
+	s, err := scenarios.Parse(minimalFile, own.Written())
+	if err != nil {
+		return m, err
+	}
+	text := s.Written()
+	m.text, m.scenario = text, s
+	for path, content := range map[string][]byte{m.file: text, m.test: goTest(j.system.Name, invariant)} {
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return m, err
+		}
+	}
+	one := job{scenario: s, text: text, system: j.system, world: simulation(), from: r.Seed, count: 1}
+	o := performance{console: c, workers: 1, keepAll: true, progress: (&console{quiet: true}).begin("seeds", 1)}.perform(context.Background(), one)
+	m.bundle = o.bundle
+	if o.failed == nil && o.tally.Verdict != checker.Invalid {
+		return m, fmt.Errorf("the minimal scenario %s does not fail: verdict %s", m.file, o.tally.Verdict)
+	}
+	return m, o.failed
+}
