@@ -65,13 +65,13 @@ type listedWorld struct {
 var listTopics = []string{"scenarios", "dispatchers", "faults", "profiles", "settings", "worlds"}
 
 func newListCommand(c *console) *cobra.Command {
-	var asJSON bool
+	var asJSON, incidents bool
 	var world string
 	cmd := &cobra.Command{
 		Use:       "list [" + strings.Join(listTopics, "|") + "]",
 		Short:     "List scenarios, dispatchers, faults, profiles, settings and worlds",
-		Long:      "List scenarios with the verdict expected of the reference and of the naive dispatcher (-v: what happens in them),\ndispatchers, faults, profiles of settings, the settings with their values in each, and worlds. With --world: which faults\nand scenarios that world can do, and why not the others.",
-		Example:   "  squall list scenarios -v\n  squall list --world kind",
+		Long:      "List scenarios with the verdict expected of the reference and of the naive dispatcher (-v: what happens in them),\ndispatchers, faults, profiles of settings, the settings with their values in each, and worlds. With --world: which faults\nand scenarios that world can do, and why not the others. With --incidents: the catalogue of public incidents by cause, the\nscenarios that stand for each, their controls, and who fails them (-v: what was reported).",
+		Example:   "  squall list scenarios -v\n  squall list --world kind\n  squall list --incidents",
 		ValidArgs: listTopics,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -80,6 +80,9 @@ func newListCommand(c *console) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if incidents {
+				return c.listIncidents(cmd, args, asJSON)
+			}
 			if cmd.Flags().Changed("world") {
 				return c.listWorld(world, args, asJSON)
 			}
@@ -94,6 +97,7 @@ func newListCommand(c *console) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&incidents, "incidents", false, "list the catalogue of public incidents")
 	cmd.Flags().StringVar(&world, "world", "", "list what this world can do: "+strings.Join(worldNames(), ", "))
 	return cmd
 }
@@ -110,6 +114,20 @@ func (c *console) listWorld(world string, topics []string, asJSON bool) error {
 		return writeJSON(c.out, l)
 	}
 	return l.write(c.out)
+}
+
+func (c *console) listIncidents(cmd *cobra.Command, topics []string, asJSON bool) error {
+	switch {
+	case len(topics) > 0:
+		return usage("--incidents lists the whole catalogue: leave %s out", topics[0])
+	case cmd.Flags().Changed("world"):
+		return usage("--incidents and --world list different things: give one of them")
+	}
+	l := listIncidents()
+	if asJSON {
+		return writeJSON(c.out, l)
+	}
+	return l.write(c.out, c.verbose)
 }
 
 func writeJSON(w io.Writer, v any) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,9 +22,14 @@ func newRunCommand(c *console) *cobra.Command {
 		Short: "Run scenarios and judge what happened",
 		Long: `Run scenarios, from the library (by name, see squall list) or from files (by path), and judge what happened.
 
+incidents/... runs the scenarios of all public incidents (see squall list --incidents), incidents/C those of a class,
+incidents/C3 those of a row: each with the reference, with the dispatchers that must fail it, and its control. The status
+is then 0 if all of that came out as expected.
+
 ` + exitHelp,
 		Example: "  squall run demo --dispatcher naive\n" +
-			"  squall run my.yaml --seeds 1000 --set recovery_grace=6m -o junit=results.xml",
+			"  squall run my.yaml --seeds 1000 --set recovery_grace=6m -o junit=results.xml\n" +
+			"  squall run incidents/...",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && f.faultsFrom == "" {
 				return usage("%s: which scenario? `squall list scenarios` shows all, and files work as well", cmd.CommandPath())
@@ -34,6 +40,9 @@ func newRunCommand(c *console) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.faultsFrom != "" {
 				return runRecorded(cmd, c, &f, args)
+			}
+			if slices.ContainsFunc(args, meansIncidents) {
+				return runIncidents(cmd, c, &f, args)
 			}
 			return runScenarios(cmd, c, &f, args)
 		},

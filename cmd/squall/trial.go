@@ -86,11 +86,11 @@ func (f *chaosFlags) simTrials(world worldEntry) ([]trial, error) {
 	return slices.Concat(reference, naive, defects, swarm), nil
 }
 
-// naiveTrial is a trial of the naive dispatcher. Where a verdict needs many seeds it is hunted: it fails so often that to run
+// naiveTrial is a trial of the naive dispatcher, or of another of which the scenario expects something. Where a verdict needs many seeds it is hunted: it fails so often that to run
 // them all would be the larger part of the suite.
 func naiveTrial(j job) trial {
 	x := trial{part: partNaive, job: j}
-	if e := j.scenario.Expect.Naive; j.count > 1 && e.Verdict == "invalid" {
+	if e := j.scenario.Expect.Of(j.system.Name); j.count > 1 && e.Verdict == "invalid" {
 		x.quarry = &quarry{names: e.Violates, all: true}
 	}
 	return x
