@@ -46,7 +46,7 @@ var oracles = []Invariant{
 	{"I4-cancel", ErrCancel, "acknowledged cancels of tasks that had not stopped", cancel},
 	{"I5-budget", ErrBudget, "tasks that ran more than once or were charged", budget},
 	{"I5-rate", ErrRate, "series of more than one call of a kind in a minute", rate},
-	{"I5-false-death", ErrFalseDeath, "requeues", falseDeath},
+	{"I5-false-death", ErrFalseDeath, "requeues, and deletions of what was alive", falseDeath},
 	{"I6-fence", ErrFence, "terms that followed another and wrote, and writes and tickets refused as superseded", fence},
 	{"I7-progress", ErrProgress, "times that a task was claimable", progress},
 	{"I7-limit", ErrLimit, "claims and requeues under a limit", limit},

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrFalseDeath is I5-false-death.
-var ErrFalseDeath = errors.New("no attempt is given up while its execution is alive, and none that its deadline ended is requeued as lost")
+var ErrFalseDeath = errors.New("no attempt is given up or deleted while its execution is alive and wanted, and none that its deadline ended is requeued as lost")
 
 // deadlineEnd ends the detail of an ObjectPhase event of a workload that its deadline ended.
 const deadlineEnd = "DeadlineExceeded"
@@ -41,6 +41,7 @@ func falseDeath(f *finding) {
 		}
 		f.gaveUp(o, tasks[o.Task-1])
 	}
+	f.deletions()
 }
 
 // requeues returns those that took effect, in the order in which they did.

@@ -62,5 +62,50 @@ func TestFalseDeath(t *testing.T) {
 				9 requeue reconciler-1 t1 #1 "start_timeout"`,
 			messages: []string{"t1 was requeued (start timeout) by reconciler-1 at 9 s although its deadline had ended attempt 1 (token 1)"},
 		},
+		{
+			name: "deleted alive", want: checker.Invalid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				8 scan reconciler-1
+				9 delete reconciler-1 t1 "u1"`,
+			messages: []string{"delete, called by reconciler-1 at 9 s, ended attempt 1 (token 1) of t1, which was alive on n1 since 2 s and wanted"},
+		},
+		{
+			name: "it began after its row was read", want: checker.Valid,
+			story: `
+				1 row t1 running #1
+				2 scan reconciler-1
+				3 work-started t1 #1 u1 n1
+				9 delete reconciler-1 t1 "u1"`,
+		},
+		{
+			name: "a delete by name alone falls on an object that was made after it was asked for", want: checker.Invalid,
+			story: `
+				1 row t1 running #1
+				2 scan reconciler-1
+				3 delete reconciler-1 t1 effect=9
+				4 object-created t1 #1 u2 "task-t1"
+				5 work-started t1 #1 u2 n1`,
+			messages: []string{"delete, called by reconciler-1 at 3 s, ended attempt 1 (token 1) of t1, which was alive on n1 since 5 s and wanted"},
+		},
+		{
+			name: "deleted when it was to be cancelled", want: checker.Valid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				3 row t1 running #1 cancelling
+				8 scan reconciler-1
+				9 delete reconciler-1 t1 "u1"`,
+		},
+		{
+			name: "an object of an earlier attempt is deleted", want: checker.Valid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				3 row t1 running #2
+				8 scan reconciler-1
+				9 delete reconciler-1 t1 "u1"`,
+		},
 	})
 }

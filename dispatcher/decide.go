@@ -35,8 +35,9 @@ func (s Settings) suspicious(t Task, listed Workload, found bool, now time.Time)
 	return !found || listed.Token != t.Attempt.Token || listed.State.Ended() || listed.Deleting
 }
 
-// decide is the reconciler's judgement. See the table in doc.go.
-func (s Settings) decide(t Task, ev Evidence, now time.Time) decision {
+// decide is the reconciler's judgement. See the table in doc.go. How long nothing was heard of an attempt is judged as of the moment
+// at which its row was read: a sweep that is slow may hold a row for longer than the grace, and what was heard since is not in it.
+func (s Settings) decide(t Task, ev Evidence, asOf, now time.Time) decision {
 	if ev.Sighting == SightUnknown {
 		return decision{} // unknown is not gone
 	}
@@ -48,14 +49,14 @@ func (s Settings) decide(t Task, ev Evidence, now time.Time) decision {
 	if t.Phase != Running {
 		return s.decideCleanup(t, ev, now)
 	}
-	if why := s.ending(t, now); why != ReasonNone {
+	if why := s.ending(t, asOf); why != ReasonNone {
 		return s.decideEnding(t, ev, why, now)
 	}
-	return s.decideRunning(t, ev, now)
+	return s.decideRunning(t, ev, asOf, now)
 }
 
 // decideRunning judges an attempt that is wanted.
-func (s Settings) decideRunning(t Task, ev Evidence, now time.Time) decision {
+func (s Settings) decideRunning(t Task, ev Evidence, asOf, now time.Time) decision {
 	switch ev.Sighting {
 	case SightEnded:
 		return endedBy(t, ev.Workload)
@@ -63,11 +64,11 @@ func (s Settings) decideRunning(t Task, ev Evidence, now time.Time) decision {
 		return decision{move: requeue, why: ReasonLost}
 	case SightAbsent:
 		// A create may still be in flight, and a container can outlive its object: wait out the grace.
-		if s.silence(t, now) > s.graceOf(t) {
+		if s.silence(t, asOf) > s.graceOf(t) {
 			return decision{move: requeue, why: ReasonLost}
 		}
 	case SightAlive:
-		if s.silence(t, now) > s.graceOf(t) {
+		if s.silence(t, asOf) > s.graceOf(t) {
 			return s.endSilent(ev.Workload, now)
 		}
 	}

@@ -98,7 +98,7 @@ func TestDecide(t *testing.T) {
 		{"cleanup is over when nothing is left", requeued(row(Idle, 5)), seen(SightAbsent, Workload{}), 20, decision{move: cleaned}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := tick.decide(c.task, c.ev, at(c.now)); got != c.want {
+			if got := tick.decide(c.task, c.ev, at(c.now), at(c.now)); got != c.want {
 				t.Errorf("decide = %+v, want %+v", got, c.want)
 			}
 		})
@@ -122,7 +122,7 @@ func TestDecideKeepsFinishedWorkloads(t *testing.T) {
 		{"the object stays for its time", free, 160, decision{move: postpone, wait: 3540 * time.Second}},
 		{"and then goes", free, 3701, decision{move: remove}},
 	} {
-		if got := s.decide(done, seen(SightEnded, c.w), at(c.now)); got != c.want {
+		if got := s.decide(done, seen(SightEnded, c.w), at(c.now), at(c.now)); got != c.want {
 			t.Errorf("%s: decide = %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -132,10 +132,25 @@ func TestGraceFollowsALongerDeadline(t *testing.T) {
 	s := tickProfile()
 	long := row(Executing, 5)
 	long.Spec.Deadline = 900 * time.Second
-	if got := s.decide(long, seen(SightAlive, object(WorkloadRunning)), at(900)); got.move != wait {
+	if got := s.decide(long, seen(SightAlive, object(WorkloadRunning)), at(900), at(900)); got.move != wait {
 		t.Errorf("a task with a longer deadline of its own was moved: %+v", got)
 	}
-	if got := s.decide(long, seen(SightAlive, object(WorkloadRunning)), at(5+360+661)); got.move != remove {
+	if got := s.decide(long, seen(SightAlive, object(WorkloadRunning)), at(5+360+661), at(5+360+661)); got.move != remove {
 		t.Errorf("past its own grace it must go: %+v", got)
+	}
+}
+
+// A row that was read before it fell silent says nothing of the time since: its worker may have been heard of.
+func TestSilenceIsJudgedByWhatWasRead(t *testing.T) {
+	b0, _ := Profile("b0")
+	task := row(Executing, 5)
+	silent := 5 + int(b0.RecoveryGrace/time.Second) + 1
+	for _, c := range []struct {
+		asOf int
+		want move
+	}{{10, wait}, {silent, remove}} {
+		if got := b0.decide(task, seen(SightAlive, object(WorkloadRunning)), at(c.asOf), at(silent)); got.move != c.want {
+			t.Errorf("read at %d s: move %d, want %d", c.asOf, got.move, c.want)
+		}
 	}
 }

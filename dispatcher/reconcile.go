@@ -149,7 +149,7 @@ func (r *reconciler) scan(ctx context.Context, s Scan, listed *listing) bool {
 					continue
 				}
 			}
-			if !r.settle(ctx, t, now) {
+			if !r.settle(ctx, t, page.Now, now) {
 				return false
 			}
 		}

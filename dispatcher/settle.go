@@ -9,10 +9,11 @@ import (
 // stepsMax bounds how far one task is taken in one pass: look, end, record, remove, release, confirm.
 const stepsMax = 6
 
-// settle takes one task as far as it goes now, one look and one move at a time. It tells whether the
+// settle takes one task, read at asOf, as far as it goes now, one look and one move at a time. It tells whether the
 // pass may go on to the next task.
-func (r *reconciler) settle(ctx context.Context, t Task, now time.Time) bool {
-	read := r.ports.Clock.Elapsed()
+func (r *reconciler) settle(ctx context.Context, t Task, asOf, now time.Time) bool {
+	began := r.ports.Clock.Elapsed()
+	clock := func() time.Time { return now.Add(r.ports.Clock.Elapsed() - began) }
 	for range stepsMax {
 		if !r.ready(ctx) {
 			return false
@@ -24,11 +25,15 @@ func (r *reconciler) settle(ctx context.Context, t Task, now time.Time) bool {
 		if !r.ready(ctx) {
 			return false
 		}
-		t = r.observe(ctx, t, ev)
-		d := r.settings.decide(t, ev, now.Add(r.ports.Clock.Elapsed()-read))
+		sent := clock()
+		if news := r.observe(ctx, t, ev); news.Version != t.Version {
+			t, asOf = news, sent
+		}
+		d := r.settings.decide(t, ev, asOf, clock())
 		if d.move == wait || (d.move == requeue && r.budget == 0) {
 			return true
 		}
+		sent = clock()
 		next, err := r.act(ctx, t, ev, d)
 		if err != nil {
 			return !errors.Is(err, ErrFenced)
@@ -36,7 +41,9 @@ func (r *reconciler) settle(ctx context.Context, t Task, now time.Time) bool {
 		if d.move == cleaned || d.move == postpone {
 			return true
 		}
-		t = next
+		if next.Version != t.Version {
+			t, asOf = next, sent
+		}
 	}
 	return true
 }
