@@ -206,6 +206,25 @@ func TestLoss(t *testing.T) {
 				2 row t1 failed #1 "rejected"`,
 			messages: []string{"t1 stopped at 2 s as failed (rejected) with chances left: no create of it was rejected"},
 		},
+		{
+			name: "stopped for a deadline that ended it, or that passed before it began", want: checker.Valid,
+			story: `
+				1   work-started t1 #1 u1
+				60  work-ended t1 #1 u1
+				61  row t1 failed #1 "deadline"
+				61  row t2 failed #2 "deadline"
+				62  object-phase t1 #1 u1 "failed_DeadlineExceeded"
+				100 healed
+				200 ended`,
+		},
+		{
+			name: "stopped for a deadline that was not what ended it", want: checker.Invalid,
+			story: `
+				1   work-started t1 #1 u1
+				10  work-ended t1 #1 u1
+				60  row t1 failed #1 "deadline"`,
+			messages: []string{"t1 stopped at 60 s as failed (deadline) with chances left: its deadline had not ended attempt 1 (token 1), which had run until 10 s"},
+		},
 	})
 }
 

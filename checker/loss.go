@@ -3,6 +3,7 @@ package checker
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/squall-chaos/squall/checker/history"
 )
@@ -24,12 +25,12 @@ const (
 // for it: it is not judged when fewer than B undisturbed seconds followed the healing, or when it was still getting on.
 func loss(f *finding) {
 	submitted := f.acknowledged()
-	rejected := f.rejected()
+	rejected, overran := f.rejected(), f.overran()
 	judged := f.healed != nil && f.ended != nil && f.ended.Seq > f.healed.Seq
 	open, going := 0, 0
 	for t := range f.final {
 		if f.final[t] >= 0 && f.Events[f.final[t]].Phase.Stopped() {
-			f.stopped(&f.Events[f.final[t]], rejected[t])
+			f.stopped(&f.Events[f.final[t]], rejected[t], overran[t])
 			if judged {
 				f.exercised++
 			}
@@ -81,6 +82,28 @@ func (f *finding) rejected() []bool {
 		}
 	}
 	return rejected
+}
+
+// overran is, by task, the token of the last attempt whose workload its deadline ended. Where that stands among the other events does not
+// matter: who watches objects may hear of it after the reconciler, which reads them.
+func (f *finding) overran() []uint64 {
+	overran := make([]uint64, len(f.Tasks))
+	for _, i := range f.bodies {
+		if e := &f.Events[i]; e.Kind == history.ObjectPhase && strings.HasSuffix(e.Detail, deadlineEnd) {
+			overran[e.Task-1] = e.Token
+		}
+	}
+	return overran
+}
+
+// executionOf returns the execution of the attempt, nil if it never began.
+func (f *finding) executionOf(task history.ID, token uint64) *execution {
+	for at := f.latest[task-1]; at >= 0; at = f.executions[at].previous {
+		if x := &f.executions[at]; f.started(x).Token == token {
+			return x
+		}
+	}
+	return nil
 }
 
 // crowded tells whether pending tasks may just have been waiting for their turn: others were still being claimed
@@ -143,7 +166,7 @@ func (f *finding) lost(task history.ID, submitted history.Seq) {
 }
 
 // stopped checks that a task which stopped had a right to.
-func (f *finding) stopped(row *history.Event, rejected bool) {
+func (f *finding) stopped(row *history.Event, rejected bool, overran uint64) {
 	if row.Phase != history.Failed && row.Phase != history.NeedsAttention {
 		return
 	}
@@ -151,8 +174,15 @@ func (f *finding) stopped(row *history.Event, rejected bool) {
 	spent := int(row.Failures) >= failures || int(row.Disruptions) > disruptions
 	why := ""
 	switch row.Detail {
-	case reasonDeadline, reasonStartDeadline, reasonCancelled:
+	case reasonStartDeadline, reasonCancelled:
 		return
+	case reasonDeadline:
+		// One that never began was pending past it; where it ran, its workload says what ended it.
+		x := f.executionOf(row.Task, row.Token)
+		if x == nil || overran == row.Token {
+			return
+		}
+		why = "its deadline had not ended " + f.try(row.Task, row.Token) + ", which had run " + f.until(x)
 	case reasonRejected:
 		if rejected {
 			return

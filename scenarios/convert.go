@@ -118,7 +118,7 @@ func (s *Scenario) Arrivals(seed uint64) []Arrival {
 		when, run := stream(seed, "arrival of "+g.Name), stream(seed, "run of "+g.Name)
 		at := g.Arrive.At.Draw(when)
 		for i, name := range g.names() {
-			if i > 0 {
+			if i > 0 && i%max(g.Arrive.Batch, 1) == 0 {
 				at += g.Arrive.Every.Draw(when)
 			}
 			all = append(all, Arrival{At: at, Spec: g.spec(name, g.Run.Draw(run))})

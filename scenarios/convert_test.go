@@ -41,6 +41,17 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
+func TestArrivalsInBatches(t *testing.T) {
+	s := parsed(t, strings.Replace(calm, "count: 3, run: 60s", "count: 5, arrive: {at: 5s, every: 2s, batch: 2}, run: 60s", 1))
+	var got []string
+	for _, a := range s.Arrivals(1) {
+		got = append(got, fmt.Sprintf("%s %s", a.At, a.Spec.ID))
+	}
+	if want := "5s task-1, 5s task-2, 7s task-3, 7s task-4, 9s task-5"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestClientSteps(t *testing.T) {
 	s := parsed(t, calm+`clients:
   - {at: 30s, cancel: "task-*"}

@@ -128,6 +128,13 @@ func TestFewerTasks(t *testing.T) {
 	if g := x.Tasks[0]; g.Count != 5 || g.Arrive.Every.A != 10*time.Second {
 		t.Errorf("%d tasks, one every %s; expected 5, one every 10s", g.Count, g.Arrive.Every.A)
 	}
+	x, err = parsed(t, strings.Replace(crowd, "every: 12s}", "every: 12s, batch: 10}", 1)).Scaled(Scale{Factor: 12, Limits: Limits{Tasks: 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := x.Tasks[0]; g.Count != 5 || g.Arrive.Batch != 2 || g.Arrive.Every.A != 2*time.Second {
+		t.Errorf("%d tasks, %d every %s; expected 5, 2 every 2s", g.Count, g.Arrive.Batch, g.Arrive.Every.A)
+	}
 	for _, c := range []struct{ named, by string }{
 		{"nth call", strings.Replace(crowd, "target: {port: api}", "target: {port: api, nth: 7}", 1)},
 		{"target of a fault", strings.Replace(crowd, "run-time, target: {task: task-1}", "run-time, target: {task: task-7}", 1)},

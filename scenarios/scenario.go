@@ -114,6 +114,7 @@ type TaskGroup struct {
 type Arrive struct {
 	At    clusters.Dist `yaml:"at,omitempty" doc:"When the first one is submitted."`
 	Every clusters.Dist `yaml:"every,omitempty" doc:"Time between one and the next; an exponential one makes a Poisson process."`
+	Batch int           `yaml:"batch,omitempty" doc:"How many are submitted at the same moment, before the next ones come; 1 when left out."`
 }
 
 // Work is how the work of a task behaves; its length is the task's run.

@@ -21,13 +21,19 @@ func (s *Scenario) trim(most int) {
 			continue
 		}
 		s.fitted = append(s.fitted, fmt.Sprintf("group %s has %d tasks instead of %d", g.Name, have, g.Count))
-		stretch := float64(g.Count-1) / float64(have-1)
+		batch := max(1, (have*g.Arrive.Batch+g.Count-1)/g.Count)
+		stretch := float64(gaps(g.Count, g.Arrive.Batch)) / float64(max(1, gaps(have, batch)))
 		g.Arrive.Every = g.Arrive.Every.Each(func(d time.Duration) time.Duration {
 			return time.Duration(float64(d) * stretch).Round(time.Millisecond)
 		})
-		g.Count = have
+		if g.Count = have; g.Arrive.Batch > 0 {
+			g.Arrive.Batch = batch
+		}
 	}
 }
+
+// gaps is how often tasks that arrive in batches are waited for.
+func gaps(count, batch int) int { return (count - 1) / max(1, batch) }
 
 // spokenOf is the largest number by which the scenario knows a task of the group.
 func (s *Scenario) spokenOf(group string) int {

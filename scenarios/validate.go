@@ -241,6 +241,9 @@ func (s *Scenario) validateTimes() {
 		return
 	}
 	for i, g := range s.Tasks {
+		if g.Arrive.Batch > 1 && g.Arrive.Every.Max() == 0 {
+			s.bad(fmt.Sprintf("tasks[%d].arrive.batch", i), CodeMissing, "", "batch needs `every`, above 0: without it all arrive at once")
+		}
 		if g.Arrive.At.Max() > s.Horizon {
 			s.bad(fmt.Sprintf("tasks[%d].arrive.at", i), CodePastHorizon, "", "arrives at %s, after the horizon of %s", g.Arrive.At.Max(), s.Horizon)
 		}

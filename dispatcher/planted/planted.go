@@ -36,6 +36,7 @@ func Defects() []Defect {
 		resultByState(),
 		cancelRowOnly(),
 		rollbackInside(),
+		frozenCache(), expiryBeforeRedelivery(),
 	}
 }
 

@@ -122,6 +122,28 @@ func (s *Server) KillContainer(task string) bool {
 	return true
 }
 
+// podOf finds the pod that is the task's now, whatever name its dispatcher gave it: that of the newest attempt, and of several the one
+// that has not ended, or was made last. Which task a pod is for was said when it was made, and nobody can change that.
 func (s *Server) podOf(task string) *pod {
-	return s.pods[dispatcher.WorkloadName(dispatcher.TaskID(task))]
+	id := dispatcher.TaskID(task)
+	if p := s.pods[dispatcher.WorkloadName(id)]; p != nil && p.w.Task == id {
+		return p
+	}
+	var current *pod
+	for _, p := range s.byName {
+		if p.w.Task == id && (current == nil || p.newer(current)) {
+			current = p
+		}
+	}
+	return current
+}
+
+func (p *pod) newer(than *pod) bool {
+	switch {
+	case p.w.Token != than.w.Token:
+		return p.w.Token > than.w.Token
+	case p.w.State.Ended() != than.w.State.Ended():
+		return than.w.State.Ended()
+	}
+	return p.number > than.number
 }

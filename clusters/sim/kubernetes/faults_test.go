@@ -214,6 +214,35 @@ func TestKillContainer(t *testing.T) {
 	}
 }
 
+// The pod of a task is found whatever its name is: the one of the newest attempt, and of several the one that has not ended.
+func TestPodsOfAnyNameAreFound(t *testing.T) {
+	w := newWorld(t, pool("od", clusters.OnDemand, 1, 10))
+	named := func(name string, token dispatcher.Token) dispatcher.UID {
+		return w.create("a", func(x *dispatcher.Workload) { x.Name, x.Token = name, token }).UID
+	}
+	named("z-first", 3)
+	second := named("x-second", 8)
+	w.until(20 * time.Second)
+	if found, _ := w.s.PodOf("a"); found.UID != second {
+		t.Errorf("found %s of attempt %d", found.Name, found.Token)
+	}
+	third := named("y-third", 8)
+	if found, _ := w.s.PodOf("a"); found.UID != third {
+		t.Errorf("found %s, which was not made last", found.Name)
+	}
+	w.until(40 * time.Second)
+	if !w.s.KillContainer("a") {
+		t.Error("nothing to kill")
+	}
+	w.until(time.Minute)
+	if found, _ := w.s.PodOf("a"); found.UID != second {
+		t.Errorf("found %s, which has ended", found.Name)
+	}
+	if !w.s.EvictPod("a") || !w.s.RemovePod("a") {
+		t.Error("nothing to evict, or to remove")
+	}
+}
+
 func TestUnknownNamesAreIgnored(t *testing.T) {
 	w := newWorld(t)
 	w.s.KillNode("x")

@@ -13,9 +13,10 @@ import (
 
 // pod is a Pod object.
 type pod struct {
-	w    dispatcher.Workload // as the API server shows it
-	task history.ID
-	node *node // bound to
+	w      dispatcher.Workload // as the API server shows it
+	task   history.ID
+	number uint64 // of the objects made, from 1
+	node   *node  // bound to
 	// container is what the kubelet made of the pod; nil until it saw it.
 	container *Container
 	immediate bool // deletionGracePeriodSeconds is 0: the object leaves with its last finalizer
@@ -43,7 +44,7 @@ func (s *Server) Create(w dispatcher.Workload) (dispatcher.Workload, error) {
 	w.State, w.Failure, w.Node, w.Deleting, w.DeletedAt = dispatcher.WorkloadPending, dispatcher.FailureNone, "", false, time.Time{}
 	// The object has whole seconds; dispatcher/kube asks for no longer a deadline and no shorter a grace than it was told.
 	w.Deadline, w.Grace = w.Deadline.Truncate(time.Second), ceil(w.Grace, time.Second)
-	p := &pod{w: w, task: s.host.Tasks().ID(string(w.Task))}
+	p := &pod{w: w, task: s.host.Tasks().ID(string(w.Task)), number: s.uids}
 	p.seen = func() { s.sync(p) }
 	s.pods[w.Name] = p
 	i, _ := s.find(w.Name)

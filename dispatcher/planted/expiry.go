@@ -1,0 +1,47 @@
+package planted
+
+import (
+	"context"
+	"time"
+
+	"github.com/squall-chaos/squall/dispatcher"
+)
+
+// The limits of Ontos-AI/knowhere#276, whose work may take 60 s.
+const (
+	staleExpiry = 240 * time.Second
+	redelivery  = 720 * time.Second
+)
+
+// expiryBeforeRedelivery: claims of a certain age are written off as stale before silence has lasted long enough for the work to be
+// handed out again, so it never is.
+func expiryBeforeRedelivery() Defect {
+	return Defect{
+		System: dispatcher.System{
+			Name:    "expiry-before-redelivery",
+			Summary: "old claims are failed for their age before lost work is requeued, which then comes too late",
+			Settings: func(s dispatcher.Settings) dispatcher.Settings {
+				s.RecoveryGrace = redelivery
+				return s
+			},
+			Ports: func(p dispatcher.Ports) dispatcher.Ports {
+				p.Store = expiring{p.Store}
+				return p
+			},
+		},
+		Breaks: []string{"I3-loss"}, Scenario: "killed-early", Seeds: 20,
+	}
+}
+
+// expiring shows rows to the reconciler as if their attempts had not begun, and had to within the expiry.
+type expiring struct{ dispatcher.Store }
+
+func (e expiring) Scan(ctx context.Context, s dispatcher.Scan) (dispatcher.Page, error) {
+	page, err := e.Store.Scan(ctx, s)
+	for i := range page.Tasks {
+		if t := &page.Tasks[i]; page.Now.Sub(t.Attempt.ClaimedAt) > staleExpiry {
+			t.Spec.Deadline, t.Attempt.StartedAt = staleExpiry, time.Time{}
+		}
+	}
+	return page, err
+}
