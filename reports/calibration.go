@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -22,9 +24,51 @@ type Calibration struct {
 	Read     string // how much, in words
 	Nodes    string // by capacity type, in words
 	Findings []calibration.Finding
-	// FromRun: the record of a run tells no moment at which a pod was bound to its node, so the start includes the scheduling.
-	FromRun    bool
+	// Runs are the runs of Squall's own among the sources.
+	Runs       []MeasuredRun
 	Anonymised bool
+}
+
+// MeasuredRun is a run that was measured.
+type MeasuredRun struct {
+	World string
+	// Divided is by how much the times of its scenario were; 1: by nothing.
+	Divided float64
+	// StartsFromCreation: its record tells no moment at which a pod was bound to its node, so the starts include the scheduling.
+	StartsFromCreation bool
+}
+
+// startsFromCreation tells whether all that is known of starts includes the scheduling.
+func (c *Calibration) startsFromCreation() bool {
+	return len(c.Runs) > 0 && c.Until.IsZero() && !slices.ContainsFunc(c.Runs, func(r MeasuredRun) bool { return !r.StartsFromCreation })
+}
+
+// untold says what the measured runs cannot tell of a cluster, or not of anybody else's.
+func (c *Calibration) untold() []string {
+	divided := 0.0
+	var simulated, real bool
+	for _, r := range c.Runs {
+		if r.World != "kind" {
+			simulated = true
+			continue
+		}
+		real, divided = true, max(divided, r.Divided)
+	}
+	var lines []string
+	if simulated {
+		lines = append(lines, "a simulated run is as fast and as slow as its scenario says: this measures the scenario, and no cluster")
+	}
+	if !real {
+		return lines
+	}
+	lines = append(lines, "a run in kind pulls no image: they are on its nodes from the start",
+		"a run in kind waits for no new machine: its nodes are all there from the start",
+		"a run in kind starts and stops Squall's own worker, whose image is small and which heeds SIGTERM")
+	work := "its tasks work for as long as its scenario says"
+	if divided > 1 {
+		work += ", divided by " + strconv.FormatFloat(divided, 'g', 3, 64)
+	}
+	return append(lines, work+": only a dump knows your own")
 }
 
 // Usable tells whether anything can be written.
@@ -87,13 +131,13 @@ func (c *Calibration) unseen() []calibration.Measure {
 
 // elsewhere says where to find what dumps do not have.
 var elsewhere = map[calibration.Measure]string{
-	calibration.Scheduling:   "pods and their events; a run's record does not tell it from the start",
+	calibration.Scheduling:   "pods and their events, or a run in kind in which the faults leave some pods alone",
 	calibration.Provisioning: "pods that fitted nowhere, their events, and the nodes that came for them",
-	calibration.ImagePull:    "events of the last hour in which an image was pulled; a run's record does not tell it from the start",
+	calibration.ImagePull:    "events of the last hour in which an image was pulled",
 	calibration.Startup:      "pods with their events of the last hour",
 	calibration.Run:          "pods that end: restartPolicy Never or OnFailure",
 	calibration.Shutdown:     "pods that were stopped: a watch (kubectl get pods -A -w -o json) sees most",
-	calibration.NotReady:     "nodes that fell silent, with their leases: kubectl get leases -n kube-node-lease -o json",
+	calibration.NotReady:     "nodes that fell silent, with their leases: kubectl get leases -n kube-node-lease -o json; or a run in kind that stops a node",
 	calibration.APILatency:   "no dump: --live measures it, and so does a run of Squall's own",
 	calibration.StoreLatency: "no dump: a run of Squall's own measures it",
 }
@@ -150,6 +194,12 @@ func (c *Calibration) writeLeft(b *strings.Builder) {
 			fmt.Fprintf(b, "  %s: needs %s\n", m, elsewhere[m])
 		}
 	}
+	if untold := c.untold(); len(untold) > 0 {
+		b.WriteString("\nwhat runs of Squall's own cannot tell:\n")
+		for _, line := range untold {
+			fmt.Fprintf(b, "  %s\n", line)
+		}
+	}
 }
 
 // resultJSON is a result for programs.
@@ -188,8 +238,9 @@ func (c *Calibration) WriteJSON(w io.Writer) error {
 		Anonymised bool                      `json:"anonymised"`
 		Results    []resultJSON              `json:"results"`
 		Left       map[string]map[string]int `json:"left_out"`
+		Untold     []string                  `json:"cannot_tell,omitempty"`
 		Samples    []sampleJSON              `json:"samples"`
-	}{Version: c.Version, Sources: c.Sources, Read: c.Read, Anonymised: c.Anonymised, Left: map[string]map[string]int{}, Samples: []sampleJSON{}}
+	}{Version: c.Version, Sources: c.Sources, Read: c.Read, Anonymised: c.Anonymised, Left: map[string]map[string]int{}, Untold: c.untold(), Samples: []sampleJSON{}}
 	for _, f := range c.Findings {
 		for _, l := range f.Left {
 			if out.Left[string(f.Measure)] == nil {

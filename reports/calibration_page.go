@@ -23,6 +23,7 @@ type calibrationPage struct {
 	Table     []calibrationRow
 	Measures  []measureSection
 	Unseen    []fact
+	Untold    []string // of the runs among the sources
 	Downloads []download
 	Least     map[string]int
 }
@@ -92,6 +93,7 @@ func (c *Calibration) page() (*calibrationPage, error) {
 		p.Measures = append(p.Measures, section)
 		p.Table = append(p.Table, section.Rows...)
 	}
+	p.Untold = c.untold()
 	p.sum(c, good, seen)
 	return p, p.data(c)
 }

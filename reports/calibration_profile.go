@@ -73,7 +73,7 @@ func (c *Calibration) profilePlatform(b *strings.Builder) {
 	var lines []string
 	for _, m := range platformFields {
 		switch r := c.finding(m).All; {
-		case m == calibration.Scheduling && c.FromRun && r.Status == calibration.None && c.finding(calibration.Startup).Usable():
+		case m == calibration.Scheduling && c.startsFromCreation() && r.Status == calibration.None && c.finding(calibration.Startup).Usable():
 			lines = append(lines, "  # the record of a run does not tell it from the start: it is in there", "  scheduling: 0s")
 		case r.Usable():
 			lines = append(lines, "  # "+origin(r), fmt.Sprintf("  %s: %s", m, scenarios.DistText(r.Dist)))
@@ -136,5 +136,8 @@ func (c *Calibration) profileMissing(b *strings.Builder) {
 	}
 	if len(lines) > 0 {
 		b.WriteString("# Not in here, so a scenario's own or the ordinary values hold:\n" + strings.Join(lines, "\n") + "\n")
+	}
+	if untold := c.untold(); len(untold) > 0 {
+		b.WriteString("# What runs of Squall's own cannot tell:\n#   " + strings.Join(untold, "\n#   ") + "\n")
 	}
 }

@@ -16,32 +16,35 @@ import (
 
 // Schema returns the JSON schema of scenario files, as draft-07, which editors' YAML language servers understand.
 func Schema() ([]byte, error) {
-	r := &jsonschema.Reflector{
-		FieldNameTag: "yaml", Anonymous: true, DoNotReference: true,
-		Mapper: mapped, LookupComment: described,
-	}
-	schema := r.Reflect(&Scenario{})
-	schema.Version = "http://json-schema.org/draft-07/schema#"
-	schema.Title = "Squall scenario"
-	schema.Extras = map[string]any{"definitions": map[string]*jsonschema.Schema{durationForm: durationSchema(), timesForm: distSchema()}}
-	choices(schema)
-	data, err := json.MarshalIndent(schema, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("print the schema: %w", err)
-	}
-	return append(data, '\n'), nil
+	return schemaOf(&Scenario{}, "Squall scenario", choices)
 }
 
 // VariantSchema returns the JSON schema (draft-07) of settings files.
 func VariantSchema() ([]byte, error) {
+	return schemaOf(&Variant{}, "Squall settings", func(schema *jsonschema.Schema) {
+		limit(schema, "apiVersion", []string{APIVersion})
+		limit(schema, "kind", []string{VariantKind})
+		limit(schema, "profile", dispatcher.Profiles())
+	})
+}
+
+// CalibrationSchema returns the JSON schema (draft-07) of the files that `squall calibrate` writes.
+func CalibrationSchema() ([]byte, error) {
+	return schemaOf(&Calibration{}, "Squall calibration", func(schema *jsonschema.Schema) {
+		limit(schema, "apiVersion", []string{APIVersion})
+		limit(schema, "kind", []string{CalibrationKind})
+		schema.Required = []string{"apiVersion", "kind"} // a scenario may have one inside, without
+	})
+}
+
+// schemaOf reflects a kind of file, and limits what has names to those that there are.
+func schemaOf(file any, title string, choices func(*jsonschema.Schema)) ([]byte, error) {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, DoNotReference: true, Mapper: mapped, LookupComment: described}
-	schema := r.Reflect(&Variant{})
+	schema := r.Reflect(file)
 	schema.Version = "http://json-schema.org/draft-07/schema#"
-	schema.Title = "Squall settings"
+	schema.Title = title
 	schema.Extras = map[string]any{"definitions": map[string]*jsonschema.Schema{durationForm: durationSchema(), timesForm: distSchema()}}
-	limit(schema, "apiVersion", []string{APIVersion})
-	limit(schema, "kind", []string{VariantKind})
-	limit(schema, "profile", dispatcher.Profiles())
+	choices(schema)
 	data, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("print the schema: %w", err)

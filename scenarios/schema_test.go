@@ -19,7 +19,12 @@ var update = flag.Bool("update", false, "write golden files")
 
 func compiled(t *testing.T) *validator.Schema {
 	t.Helper()
-	text, err := Schema()
+	return compiledOf(t, Schema)
+}
+
+func compiledOf(t *testing.T, schema func() ([]byte, error)) *validator.Schema {
+	t.Helper()
+	text, err := schema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,6 +92,25 @@ func TestTheSchemaRefusesWhatTheParserRefuses(t *testing.T) {
 		}
 		if _, err := Parse("x.yaml", text); err == nil {
 			t.Errorf("the parser accepts %q", c.new)
+		}
+	}
+}
+
+func TestTheSchemaOfCalibrations(t *testing.T) {
+	const good = "apiVersion: squall/v1alpha1\nkind: Calibration\nmeasured: \"x\"\nplatform:\n  startup: {uniform: [1s, 3s]}\n  spot: {provisioning: 70s}\n" +
+		"settings: {node_grace: 41s}\nrun: {weibull: {median: 150s, p99: 200s}}\n"
+	s := compiledOf(t, CalibrationSchema)
+	for text, want := range map[string]bool{
+		good: true,
+		strings.Replace(good, "kind: Calibration\n", "", 1):      false,
+		strings.Replace(good, "startup", "start", 1):             false,
+		strings.Replace(good, "node_grace: 41s", "grace: 1s", 1): false,
+		strings.Replace(good, "Calibration", "Scenario", 1):      false,
+	} {
+		bySchema := s.Validate(document(t, []byte(text)))
+		_, byParser := ParseCalibration("measured.yaml", []byte(text))
+		if (bySchema == nil) != want || (byParser == nil) != want {
+			t.Errorf("schema: %v; parser: %v; want both to accept: %v\n%s", bySchema, byParser, want, text)
 		}
 	}
 }

@@ -135,6 +135,9 @@ func (t *term) text() string {
 	case t.name != "":
 		return t.name
 	case t.op == 'n':
+		if t.args[0].binary() {
+			return "-(" + t.args[0].text() + ")"
+		}
 		return "-" + t.args[0].text()
 	case t.op == 'm' || t.op == 'M':
 		var args []string
@@ -146,11 +149,14 @@ func (t *term) text() string {
 	return t.operand(0) + " " + string(t.op) + " " + t.operand(1)
 }
 
+// binary tells of an operation between two terms.
+func (t *term) binary() bool { return strings.ContainsRune("+-*/", rune(t.op)) }
+
 // operand writes an argument, in brackets where it binds less than the operator.
 func (t *term) operand(i int) string {
 	a := t.args[i]
 	weaker := strings.ContainsRune("*/", rune(t.op)) && (a.op == '+' || a.op == '-')
-	second := i == 1 && (t.op == '-' || t.op == '/') && len(a.args) == 2
+	second := i == 1 && (t.op == '-' || t.op == '/') && a.binary()
 	if weaker || second {
 		return "(" + a.text() + ")"
 	}

@@ -150,7 +150,11 @@ const (
 	ObjectGone
 	// ObjectPhase: Detail is the new state, with the failure after a space.
 	ObjectPhase
-	// NodeAdded, NodeReady, NodeNotReady, NodeGone: what the API server says of Node.
+	// ObjectBound: a real scheduler has given the object a node; Detail is Gated where the world itself held it back. No oracle needs
+	// it, and the model of Kubernetes does not tell.
+	ObjectBound
+	// NodeAdded, NodeReady, NodeNotReady, NodeGone: what the API server says of Node. Detail is the name, or in a real cluster,
+	// of NodeAdded, the capacity type; there Due of NodeNotReady is how long before the node had renewed its lease for the last time.
 	NodeAdded
 	NodeReady
 	NodeNotReady
@@ -174,6 +178,9 @@ const (
 	Ended
 )
 
+// Gated is the Detail of an ObjectBound that the world held back.
+const Gated = "gated"
+
 // Event is one thing that happened.
 type Event struct {
 	Seq  Seq
@@ -192,7 +199,7 @@ type Event struct {
 	Token       uint64
 	Epoch       uint64
 	// Due is, for Row, when a pending task becomes claimable or the owed cleanup of a stopped one is due (a kept workload's
-	// lies in the future); for faults see FaultStruck.
+	// lies in the future); for faults see FaultStruck, for nodes NodeNotReady.
 	Due    time.Duration
 	Object string // UID
 	Detail string

@@ -32,7 +32,7 @@ var (
 		ContainerStarted: "container-started", ContainerEnded: "container-ended",
 		WorkStarted: "work-started", WorkEnded: "work-ended",
 		EffectCounted: "effect-counted", EffectRefused: "effect-refused", EffectLost: "effect-lost",
-		ObjectCreated: "object-created", ObjectDeleting: "object-deleting", ObjectGone: "object-gone", ObjectPhase: "object-phase",
+		ObjectCreated: "object-created", ObjectDeleting: "object-deleting", ObjectGone: "object-gone", ObjectPhase: "object-phase", ObjectBound: "object-bound",
 		NodeAdded: "node-added", NodeReady: "node-ready", NodeNotReady: "node-not-ready", NodeGone: "node-gone",
 		ProcessStarted: "process-started", ProcessCrashed: "process-crashed",
 		ProcessPaused: "process-paused", ProcessResumed: "process-resumed",

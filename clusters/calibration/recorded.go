@@ -11,63 +11,79 @@ import (
 // mostCalls is how many calls of one port are taken of a run: more say nothing new.
 const mostCalls = 10_000
 
+// realNodes is the world whose nodes are all there from the start, with the image.
+const realNodes = "kind"
+
 // recording turns the record of a run into samples.
 type recording struct {
 	h       *history.History
 	to      *Samples
-	kind    func(node string) clusters.CapacityType
-	windows [][2]time.Duration // in which a fault was active, or still felt
+	named   func(node string) clusters.CapacityType
+	types   map[history.ID]clusters.CapacityType // of those nodes whose record tells
+	windows []window                             // in which a fault was active, or still felt
 	pods    map[string]*life
 	order   []*life
+	bound   bool // the record says when pods got their nodes
+}
+
+// window is a time in which a fault was active, or still felt; Node is its target, if that is a node.
+type window struct {
+	from, to time.Duration
+	node     history.ID
 }
 
 // life is what happened to one object.
 type life struct {
 	task                          history.ID
 	node                          history.ID
-	created, deleting             time.Duration
+	created, deleting, bound      time.Duration
+	told, gated                   bool // it got its node at bound; the world had held it back
 	asked, began, worked, stopped bool
 	started, work, end            time.Duration
 	detail                        string
 	ended                         bool
 }
 
-// FromHistory adds what the record of a run says to the samples. A record has no moment at which a pod was bound to its node, so
-// Startup is from a pod's creation, where the image was there already, and Scheduling and ImagePull are not told.
-func FromHistory(h *history.History, kind func(node string) clusters.CapacityType, to *Samples) {
-	r := &recording{h: h, to: to, kind: kind, pods: map[string]*life{}}
+// FromHistory adds what the record of a run says to the samples. Only the record of a real cluster has the moment at which a pod was
+// bound to its node. Where it is missing, Startup is from a pod's creation, and FromHistory returns true: the scheduling is in the
+// starts. ImagePull is in no record: in the simulation a start tells only where the image was there already, and the nodes of a kind
+// cluster have it from the beginning.
+func FromHistory(h *history.History, kind func(node string) clusters.CapacityType, to *Samples) (startsFromCreation bool) {
+	r := &recording{h: h, to: to, named: kind, pods: map[string]*life{}, types: map[history.ID]clusters.CapacityType{}}
 	r.windows = disturbed(h)
 	for i := range h.Events {
 		r.event(&h.Events[i])
 	}
 	r.lives()
 	r.machines()
+	r.silences()
 	r.calls()
+	return !r.bound
 }
 
 // disturbed are the times in which faults were active, or still felt.
-func disturbed(h *history.History) [][2]time.Duration {
+func disturbed(h *history.History) []window {
 	const never = time.Duration(1<<63 - 1)
 	open := map[int32]int{}
-	var windows [][2]time.Duration
+	var windows []window
 	for _, e := range h.Events {
 		switch e.Kind {
 		case history.FaultStruck:
 			open[e.Fault] = len(windows)
-			windows = append(windows, [2]time.Duration{e.At, never})
+			windows = append(windows, window{e.At, never, e.Node})
 		case history.FaultHealed:
 			if i, ok := open[e.Fault]; ok {
-				windows[i][1] = e.At + e.Due
+				windows[i].to = e.At + e.Due
 			}
 		}
 	}
 	return windows
 }
 
-// calm tells whether no fault could have had a part in what happened between two moments.
-func (r *recording) calm(from, to time.Duration) bool {
+// calm tells whether no fault could have had a part in what happened between two moments, but for those of one node; 0 is none.
+func (r *recording) calm(from, to time.Duration, but history.ID) bool {
 	for _, w := range r.windows {
-		if from < w[1] && to > w[0] {
+		if from < w.to && to > w.from && (but == 0 || w.node != but) {
 			return false
 		}
 	}
@@ -77,14 +93,25 @@ func (r *recording) calm(from, to time.Duration) bool {
 const underFault = "a fault was active, or still felt"
 
 func (r *recording) add(m Measure, kind clusters.CapacityType, from, to time.Duration, of Subject) {
-	if !r.calm(from, to) {
+	if !r.calm(from, to, 0) {
 		r.to.Leave(m, underFault)
 		return
 	}
 	r.to.Add(m, kind, Sample{Value: max(to-from, 0), Of: of})
 }
 
+// kind is the capacity type of a node: as the record says, or else by its name.
+func (r *recording) kind(node history.ID) clusters.CapacityType {
+	if kind := r.types[node]; kind != "" {
+		return kind
+	}
+	return r.named(r.name(node, r.h.Nodes))
+}
+
 func (r *recording) event(e *history.Event) {
+	if kind := clusters.CapacityType(e.Detail); e.Kind == history.NodeAdded && (kind == clusters.OnDemand || kind == clusters.Spot) {
+		r.types[e.Node] = kind
+	}
 	if e.Object == "" {
 		return
 	}
@@ -99,6 +126,9 @@ func (r *recording) event(e *history.Event) {
 		p.created = e.At
 	case history.ObjectDeleting:
 		p.asked, p.deleting = true, e.At
+	case history.ObjectBound:
+		r.bound = true
+		p.told, p.bound, p.gated, p.node = true, e.At, e.Detail == history.Gated, e.Node
 	case history.ContainerStarted:
 		p.began, p.started, p.node = true, e.At, e.Node
 	case history.WorkStarted:
@@ -128,12 +158,16 @@ func (r *recording) lives() {
 	used := map[history.ID]bool{}
 	added := r.added()
 	for _, p := range r.order {
+		node := r.name(p.node, r.h.Nodes)
+		kind, of := r.kind(p.node), Subject{Pod: r.name(p.task, r.h.Tasks), Node: node}
+		r.scheduling(p, kind, of)
 		if !p.began {
 			continue
 		}
-		node := r.name(p.node, r.h.Nodes)
-		kind, of := r.kind(node), Subject{Pod: r.name(p.task, r.h.Tasks), Node: node}
-		if p.created >= 0 && used[p.node] && added[p.node] <= p.created {
+		switch {
+		case p.told:
+			r.add(Startup, kind, p.bound, p.started, of)
+		case p.created >= 0 && (used[p.node] || r.h.Meta.World == realNodes) && added[p.node] <= p.created:
 			r.add(Startup, kind, p.created, p.started, of)
 		}
 		used[p.node] = true
@@ -144,6 +178,31 @@ func (r *recording) lives() {
 			r.add(Shutdown, kind, p.deleting, p.end, of)
 		default:
 			r.to.Leave(Shutdown, "did not heed SIGTERM, or died with its machine")
+		}
+	}
+}
+
+func (r *recording) scheduling(p *life, kind clusters.CapacityType, of Subject) {
+	switch {
+	case !p.told || p.created < 0:
+	case p.gated:
+		r.to.Leave(Scheduling, "held back by the run, which imitates a slower cluster")
+	default:
+		r.add(Scheduling, kind, p.created, p.bound, of)
+	}
+}
+
+// silences are how long it took to notice that a node was silent. That a fault of its own made it so does not spoil them.
+func (r *recording) silences() {
+	for _, e := range r.h.Events {
+		switch {
+		case e.Kind != history.NodeNotReady:
+		case e.Due == 0:
+			r.to.Leave(NotReady, "the record does not say when the node was last heard of")
+		case !r.calm(e.At-e.Due, e.At, e.Node):
+			r.to.Leave(NotReady, underFault)
+		default:
+			r.to.Add(NotReady, r.kind(e.Node), Sample{Value: e.Due, Of: Subject{Node: r.name(e.Node, r.h.Nodes)}})
 		}
 	}
 }
@@ -175,6 +234,9 @@ func (r *recording) added() map[history.ID]time.Duration {
 
 // machines are those that came later: the first pod that ran on one, of those that had been waiting, tells how long it took.
 func (r *recording) machines() {
+	if r.h.Meta.World == realNodes {
+		return // they are all there from the start
+	}
 	added := r.added()
 	first := map[history.ID]*life{}
 	for _, p := range r.order {
@@ -189,7 +251,7 @@ func (r *recording) machines() {
 	for _, p := range r.order {
 		if first[p.node] == p {
 			node := r.name(p.node, r.h.Nodes)
-			r.add(Provisioning, r.kind(node), p.created, added[p.node], Subject{Pod: r.name(p.task, r.h.Tasks), Node: node})
+			r.add(Provisioning, r.kind(p.node), p.created, added[p.node], Subject{Pod: r.name(p.task, r.h.Tasks), Node: node})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -65,5 +66,60 @@ func TestARecordTellsOfLivesCallsAndMachines(t *testing.T) {
 	}
 	if left := got.Left(Startup); len(left) != 1 || left[0].Reason != underFault {
 		t.Errorf("left out of the starts: %+v", left)
+	}
+}
+
+// TestARecordOfRealNodesTellsOfSchedulingAndSilence: the nodes have the image and are all there, so that nothing is made of those.
+func TestARecordOfRealNodesTellsOfSchedulingAndSilence(t *testing.T) {
+	s := func(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
+	h := &history.History{Meta: history.Meta{World: "kind"}, Tasks: []string{"a"}, Nodes: []string{"od-1", "worker3"}}
+	add := func(at float64, e history.Event) {
+		e.Seq, e.At = history.Seq(len(h.Events)+1), s(at)
+		h.Events = append(h.Events, e)
+	}
+	add(0, history.Event{Kind: history.NodeAdded, Node: 1, Detail: "on-demand"})
+	add(0, history.Event{Kind: history.NodeAdded, Node: 2, Detail: "spot"})
+	add(1, history.Event{Kind: history.ObjectCreated, Object: "one", Task: 1})
+	add(1.25, history.Event{Kind: history.ObjectBound, Object: "one", Task: 1, Node: 2})
+	add(3, history.Event{Kind: history.ContainerStarted, Object: "one", Task: 1, Node: 2})
+	add(4, history.Event{Kind: history.ObjectCreated, Object: "two", Task: 1})
+	add(9, history.Event{Kind: history.ObjectBound, Object: "two", Task: 1, Node: 1, Detail: history.Gated})
+	add(10, history.Event{Kind: history.FaultStruck, Fault: 1, Node: 1, Due: s(5)})
+	add(18.5, history.Event{Kind: history.NodeNotReady, Node: 1, Due: s(9.5)})
+	add(19, history.Event{Kind: history.NodeNotReady, Node: 2, Due: s(10)}) // while another node's fault is active
+	add(20, history.Event{Kind: history.NodeNotReady, Node: 2})             // an older record
+	add(30, history.Event{Kind: history.FaultHealed, Fault: 1, Node: 1})
+	add(40, history.Event{Kind: history.NodeAdded, Node: 1, Detail: "on-demand"})
+	add(39, history.Event{Kind: history.ObjectCreated, Object: "three", Task: 1})
+	add(41, history.Event{Kind: history.ObjectBound, Object: "three", Task: 1, Node: 1})
+	got := NewSamples()
+	if FromHistory(h, func(string) clusters.CapacityType { return "" }, got) {
+		t.Error("the starts are said to include the scheduling")
+	}
+	for _, c := range []struct {
+		m    Measure
+		kind clusters.CapacityType
+		want []time.Duration
+	}{
+		{Scheduling, clusters.Spot, []time.Duration{s(0.25)}},
+		{Scheduling, clusters.OnDemand, []time.Duration{s(2)}},
+		{Startup, clusters.Spot, []time.Duration{s(1.75)}},
+		{NotReady, clusters.OnDemand, []time.Duration{s(9.5)}},
+		{NotReady, clusters.Spot, nil},
+		{Provisioning, clusters.OnDemand, nil},
+	} {
+		var all []time.Duration
+		for _, sample := range got.Of(c.m, c.kind) {
+			all = append(all, sample.Value)
+		}
+		if !slices.Equal(all, c.want) {
+			t.Errorf("%s on %s: %v, want %v", c.m, c.kind, all, c.want)
+		}
+	}
+	if left := got.Left(NotReady); len(left) != 2 {
+		t.Errorf("left out of the silences: %+v", left)
+	}
+	if left := got.Left(Scheduling); len(left) != 1 {
+		t.Errorf("left out of the scheduling: %+v", left)
 	}
 }

@@ -33,7 +33,7 @@ type Event struct {
 	Token       uint64
 	Epoch       uint64
 	Due         time.Time     // Row: see history.Event
-	Delay       time.Duration // FaultStruck, FaultHealed: history.Event.Due
+	Delay       time.Duration // FaultStruck, FaultHealed, NodeNotReady: history.Event.Due
 	// Write is what the database's log tells besides, of a Row; nil when it is of no such log.
 	Write *Write
 }

@@ -65,7 +65,7 @@ func (ms machines) on() []*testbed.Node {
 
 func (ms machines) introduce(l *live) {
 	for _, m := range ms {
-		l.add(journal.Event{At: time.Now(), Kind: history.NodeAdded, Node: m.name})
+		l.add(journal.Event{At: time.Now(), Kind: history.NodeAdded, Node: m.name, Detail: string(m.node.CapacityType())})
 		l.add(journal.Event{At: time.Now(), Kind: history.NodeReady, Node: m.name})
 	}
 }

@@ -24,6 +24,7 @@ import (
 func (w *World) watch(ctx context.Context) error {
 	own := informers.NewSharedInformerFactoryWithOptions(w.api, 0, informers.WithNamespace(w.namespace))
 	all := informers.NewSharedInformerFactory(w.api, 0)
+	kubelets := informers.NewSharedInformerFactoryWithOptions(w.api, 0, informers.WithNamespace(corev1.NamespaceNodeLease))
 	for _, s := range []struct {
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandlerFuncs
@@ -31,18 +32,19 @@ func (w *World) watch(ctx context.Context) error {
 		{own.Core().V1().Pods().Informer(), handler(w.podSeen)},
 		{own.Coordination().V1().Leases().Informer(), handler(w.leaseSeen)},
 		{all.Core().V1().Nodes().Informer(), handler(w.nodeSeen)},
+		{kubelets.Coordination().V1().Leases().Informer(), handler(w.kubeletSeen)},
 	} {
 		if _, err := s.informer.AddEventHandler(s.handler); err != nil {
 			return err
 		}
 	}
-	own.Start(w.ctx.Done())
-	all.Start(w.ctx.Done())
-	if err := own.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
-		return err
+	for _, f := range []informers.SharedInformerFactory{own, all, kubelets} {
+		f.Start(w.ctx.Done())
 	}
-	if err := all.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
-		return err
+	for _, f := range []informers.SharedInformerFactory{own, all, kubelets} {
+		if err := f.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
+			return err
+		}
 	}
 	return onAll(w.bed.Nodes(), func(n *testbed.Node) error {
 		watching := make(chan struct{})
@@ -96,6 +98,15 @@ func (w *World) podSeen(before, now *corev1.Pod, at time.Time) {
 		tell(history.ObjectGone, last.Name)
 		return
 	}
+	if now.Spec.NodeName != "" && before != nil && before.Spec.NodeName == "" {
+		detail := ""
+		if w.gated() {
+			detail = history.Gated
+		}
+		e.Node = w.machines.alias(now.Spec.NodeName)
+		tell(history.ObjectBound, detail)
+		e.Node = "" // of what else the API server says, no place is told
+	}
 	if now.DeletionTimestamp != nil && (before == nil || before.DeletionTimestamp == nil) {
 		tell(history.ObjectDeleting, last.Name)
 	}
@@ -134,16 +145,33 @@ func (w *World) leaseSeen(before, now *coordinationv1.Lease, at time.Time) {
 	w.post(func() { w.live.add(journal.Event{At: at, Kind: history.LeaseHeld, Process: process, Detail: now.Name}) })
 }
 
+// kubeletSeen remembers when a node gave its last sign of life.
+func (w *World) kubeletSeen(_, now *coordinationv1.Lease, _ time.Time) {
+	if now != nil && now.Spec.RenewTime != nil {
+		w.post(func() { w.heard[now.Name] = now.Spec.RenewTime.Time })
+	}
+}
+
 // nodeSeen records what the API server says of nodes.
 func (w *World) nodeSeen(before, now *corev1.Node, at time.Time) {
 	tell := func(kind history.Kind, node string) {
-		if w.machines.of(node) != nil {
-			w.post(func() {
-				if !w.start.IsZero() {
-					w.live.add(journal.Event{At: at, Kind: kind, Node: w.machines.alias(node)})
-				}
-			})
+		m := w.machines.of(node)
+		if m == nil {
+			return
 		}
+		w.post(func() {
+			if w.start.IsZero() {
+				return
+			}
+			e := journal.Event{At: at, Kind: kind, Node: m.name}
+			switch heard := w.heard[node]; {
+			case kind == history.NodeAdded:
+				e.Detail = string(m.node.CapacityType())
+			case kind == history.NodeNotReady && !heard.IsZero():
+				e.Delay = max(at.Sub(heard), 0)
+			}
+			w.live.add(e)
+		})
 	}
 	switch {
 	case now == nil:

@@ -54,6 +54,7 @@ type World struct {
 	names      names
 	live       live
 	machines   machines
+	heard      map[string]time.Time // when the kubelet of each of the cluster's nodes last renewed its lease
 	replicas   []*replica
 	clients    []*client
 	rules      map[string]*rule
@@ -78,7 +79,7 @@ func (s *Site) New(ctx context.Context, c clusters.Config, o Options) (*World, e
 	w := &World{
 		loop: newLoop(), site: s, config: c, options: o, bed: s.bed, api: s.api, namespace: o.Namespace, log: o.Log,
 		waits: rand.New(rand.NewPCG(c.Seed, 0)),
-		names: newNames(), rules: map[string]*rule{}, runTimes: map[string]bool{},
+		names: newNames(), rules: map[string]*rule{}, runTimes: map[string]bool{}, heard: map[string]time.Time{},
 		servers: servers{frozen: map[string][]string{}},
 	}
 	if w.log == nil {

@@ -38,7 +38,7 @@ func newCalibrateCommand(c *console) *cobra.Command {
 		Use:   "calibrate DUMP|BUNDLE...",
 		Short: "Measure a cluster, so that scenarios are as fast and as slow as it is",
 		Long: `Measure a cluster: how long scheduling, image pulls, starts, runs, terminations, new nodes and the detection of dead ones take,
-by capacity type. From dumps (files, or - for stdin), from a cluster itself, of which it only reads (--live), or from bundles of
+by capacity type. From dumps (files, or - for stdin), from a cluster itself, of which it only reads, through kubectl (--live), or from bundles of
 runs. What comes out is a file that scenarios take (-o yaml), with sample sizes, and a page that shows measured against fitted
 (-o html). Where there is too little data it is said, and nothing is written for it.
 
@@ -84,9 +84,6 @@ func (f *calibrateFlags) check(cmd *cobra.Command) error {
 		return usage("--context, --kubeconfig and --probes are for --live")
 	case f.probes < 0 || f.probes > 10_000:
 		return usage("--probes %d: from 0 to 10000 reads", f.probes)
-	case f.live && liveCluster == nil:
-		return usage("this squall has no client of Kubernetes for --live: make build WITH=kind makes one that has; or dump with kubectl:\n" +
-			"  kubectl get events,pods,nodes -A -o json > dump.json")
 	}
 	return nil
 }
@@ -207,7 +204,7 @@ func (g *gathering) report(f *calibrateFlags) (*reports.Calibration, error) {
 		return nil, g.nothing()
 	}
 	report := &reports.Calibration{Version: thisBuild().recorded(), Sources: g.sources, Read: g.read(), Nodes: g.nodes(), Until: g.cluster.Latest(),
-		FromRun: g.runs > 0 && g.cluster.Empty(), Anonymised: f.anonymise}
+		Runs: g.runs, Anonymised: f.anonymise}
 	if f.anonymise {
 		salt := []byte(f.salt)
 		if len(salt) == 0 {

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,51 +12,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/squall-chaos/squall/clusters/calibration/dumps/synthetic"
 )
 
-// TestALiveClusterIsOnlyRead: a server that answers like an API server, pages and a refusal included, and minds everything but GET.
+// TestALiveClusterIsOnlyRead without kubectl.
 func TestALiveClusterIsOnlyRead(t *testing.T) {
-	var whole bytes.Buffer
-	if err := synthetic.Write(&whole, synthetic.Standard(), synthetic.Options{Seed: 2, Pods: 40, New: 25, Deadline: 150 * time.Second}); err != nil {
+	cluster, err := newClusterStandIn(40, func(r *http.Request) { t.Errorf("%s %s", r.Method, r.URL) })
+	if err != nil {
 		t.Fatal(err)
 	}
-	items := map[string][]json.RawMessage{}
-	var list struct{ Items []json.RawMessage }
-	if err := json.Unmarshal(whole.Bytes(), &list); err != nil {
-		t.Fatal(err)
-	}
-	for _, item := range list.Items {
-		var head struct{ Kind string }
-		_ = json.Unmarshal(item, &head)
-		items[head.Kind] = append(items[head.Kind], item)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet {
-			t.Errorf("%s %s", r.Method, r.URL)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		kind := map[string]string{"/api/v1/pods": "Pod", "/api/v1/events": "Event", "/api/v1/nodes": "Node"}[r.URL.Path]
-		switch {
-		case kind == "" && strings.Contains(r.URL.Path, "leases"):
-			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`)
-		case kind == "":
-			fmt.Fprint(w, `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"default"}}`)
-		default: // two pages
-			all, next := items[kind], ""
-			half := len(all) / 2
-			if r.URL.Query().Get("continue") == "" {
-				all, next = all[:half], "more"
-			} else {
-				all = all[half:]
-			}
-			_ = json.NewEncoder(w).Encode(map[string]any{"kind": kind + "List", "apiVersion": "v1", "metadata": map[string]string{"continue": next}, "items": all})
-		}
-	}))
+	server := httptest.NewServer(cluster)
 	defer server.Close()
+	t.Setenv("PATH", t.TempDir())
 	config := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: far\nclusters: [{name: c, cluster: {server: %s}}]\n"+
 		"users: [{name: u, user: {}}]\ncontexts: [{name: far, context: {cluster: c, user: u}}]\n", server.URL)

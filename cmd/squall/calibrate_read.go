@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/clusters/calibration"
@@ -24,25 +22,8 @@ type calibrationInput struct {
 	selection dumps.Selection
 	sources   []string
 	first     string // the first source, for what is wrong with all
-	runs      int
+	runs      []reports.MeasuredRun
 	calls     int // reads that measured the API server
-}
-
-// liveCluster reads from a cluster; nil in builds without a client of Kubernetes.
-var liveCluster func(ctx context.Context, o liveOptions) (*liveDump, error)
-
-type liveOptions struct {
-	context, kubeconfig, namespace string
-	probes                         int
-	note                           func(format string, args ...any)
-}
-
-// liveDump is what a cluster answered.
-type liveDump struct {
-	context   string
-	lists     map[string][]byte // by what was asked for
-	order     []string
-	latencies []time.Duration
 }
 
 func (f *calibrateFlags) gathering(c *console) (*gathering, error) {
@@ -118,7 +99,7 @@ func (g *gathering) nothing() error {
 	switch {
 	case g.selection.Namespace != "" || len(g.selection.Labels) > 0:
 		message = "nothing can be measured in what the selection takes"
-	case g.cluster.Counts["Event"] == 0 && g.runs == 0:
+	case g.cluster.Counts["Event"] == 0 && len(g.runs) == 0:
 		message += "; and no events"
 	}
 	return badDump(nameOr(g.first, "the cluster"), dumps.CodeNothing, message, "kubectl get events,pods,nodes -A -o json > dump.json, while something runs")
@@ -133,8 +114,10 @@ func (g *gathering) addRun(arg string) error {
 	if run.History == nil {
 		return badDump(arg, dumps.CodeNothing, "the run has no record", "")
 	}
-	g.sources, g.runs = append(g.sources, run.Bundle), g.runs+1
-	calibration.FromHistory(run.History, machinesOf(run), g.samples)
+	g.sources = append(g.sources, run.Bundle)
+	measured := reports.MeasuredRun{World: run.History.Meta.World, Divided: run.Made.Scale.Factor}
+	measured.StartsFromCreation = calibration.FromHistory(run.History, machinesOf(run), g.samples)
+	g.runs = append(g.runs, measured)
 	return nil
 }
 
@@ -154,28 +137,6 @@ func machinesOf(run *reports.Run) func(string) clusters.CapacityType {
 	}
 }
 
-func (g *gathering) addLive(ctx context.Context) error {
-	f := g.flags
-	live, err := liveCluster(ctx, liveOptions{context: f.context, kubeconfig: f.kubeconfig, namespace: f.namespace, probes: f.probes, note: g.console.note})
-	if err != nil {
-		return err
-	}
-	g.sources = append(g.sources, "context "+live.context)
-	if g.first == "" {
-		g.first = "context " + live.context
-	}
-	for _, name := range live.order {
-		if err := inputError(g.cluster.Read(name, live.lists[name])); err != nil {
-			return err
-		}
-	}
-	for _, d := range live.latencies {
-		g.calls++
-		g.samples.Add(calibration.APILatency, "", calibration.Sample{Value: d})
-	}
-	return nil
-}
-
 // read says how much was read.
 func (g *gathering) read() string {
 	var parts []string
@@ -187,8 +148,8 @@ func (g *gathering) read() string {
 	if g.calls > 0 {
 		parts = append(parts, count(g.calls, "timed read", "timed reads"))
 	}
-	if g.runs > 0 {
-		parts = append(parts, count(g.runs, "run", "runs"))
+	if len(g.runs) > 0 {
+		parts = append(parts, count(len(g.runs), "run", "runs"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -97,7 +97,7 @@ func TestASimulatedRunGivesItsScenarioBack(t *testing.T) {
 			}
 		}
 		file = filepath.Join(dir, "measured.yaml")
-		report := reports.Calibration{Version: "test", Sources: []string{"paced"}, Read: "1 run", Findings: calibration.Survey(samples), FromRun: true}
+		report := reports.Calibration{Version: "test", Sources: []string{"paced"}, Read: "1 run", Findings: calibration.Survey(samples), Runs: []reports.MeasuredRun{{World: "sim", Divided: 1, StartsFromCreation: true}}}
 		var profile bytes.Buffer
 		if err := report.WriteProfile(&profile); err != nil {
 			t.Fatal(err)

@@ -12,14 +12,16 @@ import (
 )
 
 // schemas are what the command prints, by name.
-var schemas = map[string]func() ([]byte, error){"scenario": scenarios.Schema, "chain": chain.Schema, "settings": scenarios.VariantSchema}
+var schemas = map[string]func() ([]byte, error){"scenario": scenarios.Schema, "chain": chain.Schema, "settings": scenarios.VariantSchema,
+	"calibration": scenarios.CalibrationSchema}
 
 func newSchemaCommand(c *console) *cobra.Command {
 	names := slices.Sorted(maps.Keys(schemas))
 	return &cobra.Command{
-		Use:   "schema [scenario|chain|settings]",
-		Short: "Print the JSON schema of scenario, chain or settings files",
-		Long: "Print the JSON schema (draft-07) of scenario files, of the chain files of squall lint, or of the settings files of squall compare.\n" +
+		Use:   "schema [scenario|chain|settings|calibration]",
+		Short: "Print the JSON schema of scenario, chain, settings or calibration files",
+		Long: "Print the JSON schema (draft-07) of scenario files, of the chain files of squall lint, of the settings files of squall compare,\n" +
+			"or of the files that squall calibrate writes.\n" +
 			"Editors with a YAML language server use it when a file begins with\n" +
 			"  # yaml-language-server: $schema=squall.schema.json",
 		Example:   "  squall schema > squall.schema.json\n  squall schema chain > chain.schema.json",

@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write what the scripts' cmp commands find instead of failing")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"squall": main})
+	testscript.Main(m, map[string]func(){"squall": main, "kubectl": kubectlStandIn})
 }
 
 // TestScripts runs the command line as a user would. Scripts have commands more: status N COMMAND... wants
