@@ -26,6 +26,7 @@ const (
 	HistoryFile  = "history.jsonl"
 	VerdictFile  = "verdict.json"
 	ReportFile   = "report.html"
+	SummaryFile  = "summary.md" // only of a run that did not pass
 	ManifestFile = "manifest.json"
 	MadeFile     = "made.json" // only where there is something to say
 )
@@ -134,6 +135,17 @@ func (b *Bundle) WriteReport(r *Run) error {
 	shown := *r
 	shown.Bundle = b.Path()
 	return b.write(ReportFile, shown.WriteHTML)
+}
+
+// WriteSummary keeps the page's summary for a CI's step summary; none of a run that passed, which has nothing to tell there.
+func (b *Bundle) WriteSummary(r *Run) error {
+	shown := *r
+	shown.Bundle = b.Path()
+	s := SummaryOf(&shown)
+	if s.Passed() {
+		return nil
+	}
+	return b.write(SummaryFile, func(w io.Writer) error { return WriteMarkdown(w, []Summary{s}) })
 }
 
 // write makes one file and remembers what it was.

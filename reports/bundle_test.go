@@ -21,7 +21,7 @@ func keep(t *testing.T, root string, r *Run) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := []error{b.WriteScenario(r.Scenario), b.WriteSettings(r.Settings), b.WriteHistory(r.History), b.WriteVerdict(r), b.WriteReport(r)}
+	steps := []error{b.WriteScenario(r.Scenario), b.WriteSettings(r.Settings), b.WriteHistory(r.History), b.WriteVerdict(r), b.WriteReport(r), b.WriteSummary(r)}
 	if err := errors.Join(steps...); err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,28 @@ func TestBundleGivesBackWhatWasKept(t *testing.T) {
 	latest, err := Open(filepath.Join(root, "latest"))
 	if err != nil || latest.Story() != want.Story() {
 		t.Errorf("latest: %v", err)
+	}
+}
+
+func TestASummaryLiesBesideTheReportOfAFailure(t *testing.T) {
+	failed := keep(t, t.TempDir(), failing())
+	text, err := os.ReadFile(filepath.Join(failed, SummaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"## ❌ Squall: ", "```mermaid\ngantt\n", "  two executions :crit, ", "squall replay " + failed} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q:\n%s", SummaryFile, want, text)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(failed, SummaryFile), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(failed); err != nil {
+		t.Errorf("a bundle whose summary was written anew cannot be used: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(keep(t, t.TempDir(), passing()), SummaryFile)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a run that passed has a summary: %v", err)
 	}
 }
 

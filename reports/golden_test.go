@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,12 @@ func TestMarkdownFitsAStepSummary(t *testing.T) {
 	for range 400 {
 		all = append(all, sampleSummaries()...)
 	}
+	hostile := all[0]
+	hostile.Scenario, hostile.Story = strings.Repeat("|", 1<<20), strings.Repeat("<b>&", 1<<18)
+	hostile.Failures = slices.Repeat([]string{strings.Repeat("$x$ ", 1<<16)}, 100)
+	for range 20 {
+		all = append(all, hostile)
+	}
 	var b bytes.Buffer
 	if err := WriteMarkdown(&b, all); err != nil {
 		t.Fatal(err)
@@ -132,5 +139,27 @@ func TestMarkdownFitsAStepSummary(t *testing.T) {
 	}
 	if strings.Contains(b.String(), "<b>") {
 		t.Error("a message can put HTML into the summary")
+	}
+	if !strings.Contains(b.String(), "2820 more results: see the report.") {
+		t.Error("rows are left out in silence")
+	}
+}
+
+func TestMarkdownTakesTextForText(t *testing.T) {
+	for text, want := range map[string]string{
+		"# no heading": "\\# no heading", "- no item": "\\- no item", "12. no item": "12\\. no item", "a | b": "a \\| b", "$x$": "\\$x\\$",
+		"~~gone~~": "\\~\\~gone\\~\\~", "<img src=x>": "&lt;img src=x&gt;", "&lt;": "&amp;lt;", "![x](y)": "!\\[x](y)", "two\nlines": "two lines", "plain": "plain",
+	} {
+		if got := paragraphed(text); got != want {
+			t.Errorf("%q becomes %q, not %q", text, got, want)
+		}
+	}
+	if got := fenced("sh", "a\n```\n# b"); got != "````sh\na\n```\n# b\n````" {
+		t.Errorf("a fence inside ends the block: %q", got)
+	}
+	for text, want := range map[string]string{"section two": "· section two", "Click me": "· Click me", "claim": "claim", "%%{init: 1}": "% % init  1 "} {
+		if got := barLabel(text); got != want {
+			t.Errorf("Mermaid's label of %q is %q, not %q", text, got, want)
+		}
 	}
 }

@@ -2,10 +2,17 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/squall-chaos/squall/reports/figure"
+)
+
+// Mermaid draws nothing of a text beyond 50,000 characters, and of many bars nothing that can be read.
+const (
+	mostMermaidBars  = 150
+	mostMermaidLabel = 80 // characters
 )
 
 // mermaid is the scene as a Gantt chart for places that draw Mermaid and nothing else.
@@ -14,11 +21,16 @@ func (s *scene) mermaid() string {
 		return ""
 	}
 	lines := []string{"gantt", "  dateFormat x", "  axisFormat %s s", "  title " + plain(s.taskWord()) + ", from " + seconds(s.from) + " to " + seconds(s.to)}
-	for _, lane := range s.lanes(nil) {
-		bars := s.mermaidBars(lane)
-		if len(bars) > 0 {
-			lines = append(lines, "  section "+plain(lane.Name))
-			lines = append(lines, bars...)
+	lanes := s.lanes(nil)
+	bars, left := make([][]string, len(lanes)), mostMermaidBars
+	for i, lane := range slices.Backward(lanes) { // the ground truth is below: where there is too much, processes go short
+		bars[i] = s.mermaidBars(lane)
+		bars[i] = bars[i][:min(len(bars[i]), left)]
+		left -= len(bars[i])
+	}
+	for i, lane := range lanes {
+		if len(bars[i]) > 0 {
+			lines = append(append(lines, "  section "+plain(lane.Name)), bars[i]...)
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
@@ -44,13 +56,34 @@ func (s *scene) mermaidBars(lane figure.Lane) []string {
 			tag = "milestone, "
 		}
 		from, to := max(item.From, s.from), min(max(item.To, item.From), s.to)
-		bars = append(bars, fmt.Sprintf("  %s :%s%d, %d", plain(label), tag, from.Milliseconds(), max(to, from+time.Millisecond).Milliseconds()))
+		bar := fmt.Sprintf("  %s :%s%d, %d", barLabel(label), tag, from.Milliseconds(), max(to, from+time.Millisecond).Milliseconds())
+		if !slices.Contains(bars, bar) { // an overlap is an item of each of its containers
+			bars = append(bars, bar)
+		}
 	}
 	return bars
 }
 
-// plain removes what Mermaid would read as syntax.
+// ganttWords begin a statement of a Gantt chart.
+var ganttWords = []string{"section", "title", "dateformat", "axisformat", "tickinterval", "excludes", "includes", "todaymarker", "weekday", "weekend",
+	"click", "inclusiveenddates", "topaxis", "displaymode", "acctitle", "accdescr", "gantt", "done", "active", "crit", "milestone", "vert"}
+
+// barLabel is a label that Mermaid takes for nothing else.
+func barLabel(text string) string {
+	text = plain(text)
+	first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), " ")
+	if slices.Contains(ganttWords, first) {
+		return "· " + strings.TrimSpace(text)
+	}
+	return text
+}
+
+// plain removes what Mermaid would read as syntax, and what is too long for a label.
 func plain(text string) string {
+	if runes := []rune(text); len(runes) > mostMermaidLabel {
+		text = string(runes[:mostMermaidLabel-1]) + "…"
+	}
+	text = strings.ReplaceAll(text, "%%", "% %") // begins a comment, or a directive
 	return strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune(":;#,\"`<>{}", r), r < ' ':

@@ -12,7 +12,7 @@ import (
 
 // WriteJUnit writes summaries as JUnit XML: one suite per scenario and world, one case per dispatcher. What is
 // invalid, and what did not come out as expected, is a failure, as it is for the exit status; but in a suite an expected
-// invalid is a pass. What nobody could decide, and a failure of the harness, is an error.
+// invalid is a pass, and what a baseline knows is skipped. What nobody could decide, and a failure of the harness, is an error.
 //
 // The path of a bundle is the property "attachment" of its suite, and stands in the case's output in the
 // form that GitLab and Jenkins collect.
@@ -59,6 +59,8 @@ func testcase(s Summary) junit.Testcase {
 	c := junit.Testcase{Name: s.Dispatcher, Classname: "squall." + s.World + "." + s.Scenario, Time: junitSeconds(s.Wall)}
 	switch verdict := s.Verdict(); {
 	case s.Passed():
+	case s.Known:
+		c.Skipped = &junit.Result{Message: printable("known: " + failureMessage(s)), Data: details(s)}
 	case verdict == Unknown:
 		c.Error = &junit.Result{Message: undecidedMessage(s), Type: "unknown", Data: details(s)}
 	case verdict == Broken:

@@ -23,7 +23,7 @@ func WriteText(w io.Writer, all []Summary) error {
 	}
 	text := trimLines(b.String())
 	for _, s := range all {
-		if !s.Passed() {
+		if !s.Passed() && !s.Known {
 			text += "\n" + paragraph(s)
 		}
 	}
@@ -47,6 +47,8 @@ func passSign(s Summary) string {
 	switch {
 	case s.Passed():
 		return "✓"
+	case s.Known:
+		return "≈"
 	case s.Verdict() == Unknown:
 		return "?"
 	case s.Verdict() == Broken:
@@ -63,6 +65,9 @@ func verdictWords(s Summary) string {
 	}
 	if s.Interrupted {
 		got += ", interrupted"
+	}
+	if s.Known {
+		got += ", known"
 	}
 	switch {
 	case s.Expected == s.Verdict() && s.Expected == Invalid && len(s.Unmet) == 0:

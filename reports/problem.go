@@ -8,6 +8,9 @@ const (
 	CodeBundle  = "SQ403" // not a run bundle, or one that lacks a file
 	CodeVersion = "SQ404" // written by another version
 	CodeDamaged = "SQ405" // a file was cut off or changed
+
+	// CodeBaseline is of a baseline that cannot be used.
+	CodeBaseline = "SQ406"
 )
 
 // Problem is why a bundle cannot be used, and what to do about it.

@@ -16,6 +16,8 @@ type suitePage struct {
 	Headline string
 	Facts    []fact
 	Failing  []suiteRow
+	Classes  []classRow
+	Changes  *changesSection
 	Groups   []suiteGroup
 	Twins    []twinRow
 	Left     []LeftOut
@@ -58,12 +60,12 @@ func (x Suite) WriteHTML(w io.Writer, title, version string, all []Summary) erro
 	if err != nil {
 		return err
 	}
-	page := suitePage{chrome: c, Idle: idleEverywhere(all), Twins: x.rows(), Left: x.Left}
+	page := suitePage{chrome: c, Idle: idleEverywhere(all), Twins: x.rows(), Left: x.Left, Changes: x.changes(), Classes: classesOf(all)}
 	page.sum(version, all)
 	at := map[string]int{}
 	for i, s := range all {
 		row := newSuiteRow(i, s)
-		if !s.AsExpected() {
+		if !s.AsExpected() && !s.Known {
 			page.Failing = append(page.Failing, row)
 		}
 		if _, ok := at[s.Group]; !ok {
@@ -94,11 +96,19 @@ func (x Suite) WriteHTML(w io.Writer, title, version string, all []Summary) erro
 func (p *suitePage) sum(version string, all []Summary) {
 	t := TotalsOf(all)
 	p.Headline = strconv.Itoa(t.AsExpected) + " of " + count(t.Results, "result", "results") + " as expected"
+	known := 0
+	for _, s := range all {
+		if s.Known {
+			known++
+		}
+	}
 	switch bad := t.Results - t.AsExpected; {
 	case t.Results == 0:
 		p.Look, p.Headline = look{"Nothing was run", "?", "warn"}, "No results"
 	case bad == 0:
 		p.Look = look{"As expected", "✓", "good"}
+	case bad == known:
+		p.Look = look{"Only known failures", "≈", "warn"}
 	case t.Fail > 0:
 		p.Look = look{"Harness failure", "!", "warn"}
 	default:
@@ -125,7 +135,10 @@ func newSuiteRow(i int, s Summary) suiteRow {
 	row.Sign = look{"as expected", "✓", "good"}
 	if !s.AsExpected() {
 		row.Sign = look{"not as expected", "✗", "bad"}
-		if s.Verdict() == Unknown || s.Verdict() == Broken {
+		switch {
+		case s.Known:
+			row.Sign = look{"not as expected, known", "≈", "warn"}
+		case s.Verdict() == Unknown || s.Verdict() == Broken:
 			row.Sign = look{"not as expected", banners[s.Verdict()].Sign, "warn"}
 		}
 	}

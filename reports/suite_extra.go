@@ -13,6 +13,8 @@ type Suite struct {
 	Twins []Twin
 	// Left are scenarios that were not run in a world, with the reason.
 	Left []LeftOut
+	// Changes are the results against a baseline; nil: there is none.
+	Changes *Changes
 }
 
 // LeftOut is a scenario that a world cannot do, and why.
@@ -21,6 +23,9 @@ type LeftOut struct{ World, Scenario, Reason string }
 // WriteText writes it for a terminal or a log; nothing where there is nothing to say.
 func (s Suite) WriteText(w io.Writer) error {
 	var b bytes.Buffer
+	if s.Changes != nil {
+		b.WriteString(s.Changes.text())
+	}
 	if len(s.Twins) > 0 {
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "\nsim and kind, scaled the same")
@@ -44,6 +49,9 @@ func (s Suite) WriteText(w io.Writer) error {
 // WriteMarkdown writes it for a CI's step summary.
 func (s Suite) WriteMarkdown(w io.Writer) error {
 	var lines []string
+	if s.Changes != nil {
+		lines = append(lines, s.Changes.markdown()...)
+	}
 	if len(s.Twins) > 0 {
 		lines = append(lines, "", "### sim and kind, scaled the same", "",
 			"| | scenario | dispatcher | scale | sim | kind | where they part |", "|---|---|---|---:|---|---|---|")

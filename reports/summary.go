@@ -34,6 +34,8 @@ type Summary struct {
 	Group string
 	// Suite: the result is part of a suite, where an expected failure is a pass; by itself it is a failure.
 	Suite bool
+	// Known: a baseline has the failure, so that it does not count.
+	Known bool
 	// Interrupted: not everything was run, or not to its end.
 	Interrupted bool
 

@@ -125,4 +125,10 @@ var runExplanations = []explanation{
 	{"SQ404", "a bundle of another version",
 		"The bundle was written by a version of Squall whose format this one cannot read. Its own version is named in verdict.json.",
 		"squall version"},
+	{"SQ405", "a damaged file in a bundle",
+		"A file of the bundle is shorter than it was, or has changed since the bundle was finished. Its manifest has the length and the SHA-256 of each file; report.html and summary.md may be written anew.",
+		"squall run demo --seed 7   # the same seed makes the same run"},
+	{"SQ406", "a baseline that cannot be used",
+		"A baseline lists the failures that a suite is known to have. Each names one result of the suite, its verdict, and the invariants that it violates; squall chaos --write-baseline writes one. What violates more than is listed is new.",
+		"apiVersion: squall/v1alpha1\nkind: Baseline\nfailures:\n  - {part: reference, scenario: demo, dispatcher: reference, world: sim, verdict: invalid, violates: [I1-overlap], because: ticket 12}"},
 }

@@ -11,10 +11,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/squall-chaos/squall/dispatcher/planted"
+	"github.com/squall-chaos/squall/reports"
 )
 
 // chaosFlags are the flags of the suite; its seeds are those of the swarm.
-type chaosFlags struct{ runFlags }
+type chaosFlags struct {
+	runFlags
+	// baseline is a file of known failures, writeBaseline one to write.
+	baseline, writeBaseline string
+	known                   *reports.Baseline
+}
 
 func newChaosCommand(c *console) *cobra.Command {
 	var f chaosFlags
@@ -29,10 +35,13 @@ confirmed, and the report sets every result beside that of the simulation of the
 is run in sim, and in kind too where this machine can do that now; else a line says what was not run.
 
 The status is 0 only if the reference passed everywhere and every planted defect was found. 1 means that the
-suite did not come out as expected; the other values are those of squall run.`,
-		Example: "  squall chaos --seeds 1000 -o junit=results.xml\n  squall chaos --world kind --keep",
-		Args:    none,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runChaos(cmd, c, &f) },
+suite did not come out as expected; the other values are those of squall run. Failures that --baseline lists are told and do not
+count, unless they violate more than is listed; what is unknown, and a failure of Squall itself, always counts. With
+--write-baseline what failed is known from then on: reasons that the file gives are kept, and what was not run stays in it.`,
+		Example: "  squall chaos --seeds 1000 -o junit=results.xml\n  squall chaos --world kind --keep\n" +
+			"  squall chaos --write-baseline known.yaml && squall chaos --baseline known.yaml",
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runChaos(cmd, c, &f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.world, "world", "", "where to run: "+strings.Join(worldNames(), ", ")+" (default: sim, and what else can be run now)")
@@ -43,6 +52,8 @@ suite did not come out as expected; the other values are those of squall run.`,
 	flags.DurationVar(&f.budget, "budget", 0, "kind: begin no run after this much time; those left are listed as not run")
 	clusterFlags(flags, &f.cluster)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list the trials and run nothing")
+	flags.StringVar(&f.baseline, "baseline", "", "a `file` of known failures: only others count for the status")
+	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write what fails to this `file` of known failures; tells what is new and what is fixed, if it is there already")
 	addOutputFlag(cmd, &f.outputs)
 	completeRunFlags(cmd)
 	return cmd
@@ -63,6 +74,9 @@ func runChaos(cmd *cobra.Command, c *console, f *chaosFlags) error {
 	}
 	outputs, err := parseOutputs(f.outputs)
 	if err != nil {
+		return err
+	}
+	if err := f.readBaseline(); err != nil {
 		return err
 	}
 	if f.dryRun {
@@ -182,7 +196,7 @@ func (f *chaosFlags) tryAndTell(ctx context.Context, c *console, s suite, output
 	r := f.tryAll(ctx, c, s.trials, t)
 	r.results.left = end()
 	s.left = append(s.left, r.spared...)
-	r.results.notRun = s.left
+	r.results.notRun, r.results.known = s.left, f.known
 	if t.shown {
 		r.summary(c, time.Since(began))
 		if err := r.results.document("").suite.WriteText(c.out); err != nil {
@@ -193,6 +207,9 @@ func (f *chaosFlags) tryAndTell(ctx context.Context, c *console, s suite, output
 	}
 	if err := c.publish(&r.results, outputs, "Squall: the suite"); err != nil {
 		return err
+	}
+	if f.writeBaseline != "" {
+		return f.rewriteBaseline(c, r)
 	}
 	return r.ending()
 }
@@ -306,8 +323,9 @@ func (r tried) ending() error {
 	if err := r.results.failed(); err != nil {
 		return broken(err)
 	}
-	for _, ok := range r.asMeant {
-		if !ok {
+	summaries := r.results.document("").summaries
+	for i, ok := range r.asMeant {
+		if !ok && !summaries[i].Known {
 			return ended(exitInvalid)
 		}
 	}

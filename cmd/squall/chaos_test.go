@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/squall-chaos/squall/dispatcher/planted"
@@ -71,9 +72,65 @@ func TestSuite(t *testing.T) {
 			if len(results) != 1 {
 				t.Errorf("results: %v", results)
 			}
+			if summaries := must(filepath.Glob(".squall/suites/*/summary.md")); len(summaries) != 1 {
+				t.Errorf("summaries for CI: %v", summaries)
+			}
 			noScraps(t, ".")
 		})
 	}
+}
+
+// TestABaselineExcusesWhatItKnows: what it lists is told and does not count, whatever is new or worse does, and to write it makes it so.
+func TestABaselineExcusesWhatItKnows(t *testing.T) {
+	t.Chdir(t.TempDir())
+	reference := trial{part: partReference, job: jobFor(t, "demo", "naive", 1)} // naive in its place: not as expected of a reference
+	reference.job.scenario = withExpectation(reference.job.scenario, "naive", "valid")
+	try := func(f *chaosFlags, trials ...trial) (int, string) {
+		t.Helper()
+		if err := f.readBaseline(); err != nil {
+			t.Fatal(err)
+		}
+		var out, notes bytes.Buffer
+		err := f.tryAndTell(context.Background(), &console{out: &out, err: &notes, dir: ".squall"}, suite{trials: suiteOf(t, trials...)}, must(parseOutputs(nil)))
+		return statusOf(err), out.String() + notes.String()
+	}
+	expect := func(code int, said string, wanted int, words ...string) {
+		t.Helper()
+		if code != wanted {
+			t.Errorf("status %d, expected %d", code, wanted)
+		}
+		for _, w := range words {
+			if !strings.Contains(said, w) {
+				t.Errorf("%q is not said in\n%s", w, said)
+			}
+		}
+	}
+	code, said := try(&chaosFlags{writeBaseline: "known.yaml"}, reference)
+	expect(code, said, exitValid, "against the baseline known.yaml: 1 new, 0 known, 0 fixed", "known.yaml knows 1 failure")
+	code, said = try(&chaosFlags{baseline: "known.yaml"}, reference)
+	expect(code, said, exitValid, "0 new, 1 known, 0 fixed", "≈ known")
+	second := trial{part: partDefect, job: jobFor(t, "demo-control", "random-names", 1), quarry: &quarry{names: []string{"I4-cancel"}}}
+	code, said = try(&chaosFlags{baseline: "known.yaml"}, reference, second)
+	expect(code, said, exitInvalid, "1 new, 1 known, 0 fixed", "✗ new       demo-control against random-names in sim (defect): valid")
+	mended := trial{part: partReference, job: jobFor(t, "demo", "naive", 1)}
+	code, said = try(&chaosFlags{baseline: "known.yaml"}, mended)
+	expect(code, said, exitValid, "0 new, 0 known, 1 fixed", "✓ fixed", "take out what is fixed: squall chaos --write-baseline known.yaml")
+	code, said = try(&chaosFlags{writeBaseline: "known.yaml"}, mended)
+	expect(code, said, exitValid, "known.yaml knows 0 failures")
+	pages := must(filepath.Glob(".squall/suites/*/report.html"))
+	if page := string(must(os.ReadFile(pages[len(pages)-1]))); !strings.Contains(page, "Against the baseline") {
+		t.Error("the suite's page does not tell of the baseline")
+	}
+	noScraps(t, ".")
+}
+
+// withExpectation is the scenario with another verdict expected of a dispatcher.
+func withExpectation(s *scenarios.Scenario, dispatcher, verdict string) *scenarios.Scenario {
+	changed := *s
+	e := *s.Expect.Of(dispatcher)
+	e.Verdict, e.Violates = verdict, nil
+	changed.Expect.Naive = &e
+	return &changed
 }
 
 // TestLatestIsWhatTheLastLinesName, whichever trial was over last.

@@ -79,7 +79,10 @@ func (r results) document(title string) document {
 	for _, o := range r.outcomes {
 		d.summaries = append(d.summaries, o.summary())
 	}
-	if len(r.outcomes) == 1 && r.outcomes[0].tally.Seeds == 1 && r.outcomes[0].shown != nil {
+	if r.known != nil {
+		d.suite.Changes = r.known.Compare(d.summaries)
+	}
+	if !r.suite && len(r.outcomes) == 1 && r.outcomes[0].tally.Seeds == 1 && r.outcomes[0].shown != nil {
 		d.page = r.outcomes[0].run()
 	}
 	return d

@@ -64,7 +64,7 @@ func (e *evidence) finish(run *reports.Run) (string, error) {
 			return "", err
 		}
 	}
-	if err := errors.Join(e.bundle.WriteVerdict(run), e.bundle.WriteReport(run)); err != nil {
+	if err := errors.Join(e.bundle.WriteVerdict(run), e.bundle.WriteReport(run), e.bundle.WriteSummary(run)); err != nil {
 		return "", err
 	}
 	return e.bundle.Finish()

@@ -36,7 +36,7 @@ func runIncidents(cmd *cobra.Command, c *console, f *runFlags, patterns []string
 	if err != nil {
 		return err
 	}
-	as := chaosFlags{*f}
+	as := chaosFlags{runFlags: *f}
 	if f.dryRun {
 		return suite{trials: r.trials, left: r.left}.plan(c)
 	}

@@ -164,7 +164,8 @@ type results struct {
 	index       string // the report over all of them; empty: none was written
 	notRun      []notRun
 	twins       []reports.Twin
-	left        error // what a world left behind when it ended
+	known       *reports.Baseline // nil: there is none
+	left        error             // what a world left behind when it ended
 }
 
 // standing is what the command's runs count as together.

@@ -5,16 +5,18 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/squall-chaos/squall/reports"
 )
 
-// writeIndex writes the report over several results, and the results as JSON beside it, under dir/suites. It returns the
-// path of the report.
+// writeIndex writes the report over several results under dir/suites, and beside it the results as JSON and a summary for a CI. It
+// returns the path of the report.
 func (c *console) writeIndex(d document) (string, error) {
 	dir, err := newFolder(filepath.Join(c.dir, "suites"), time.Now().UTC().Format("20060102-150405"))
 	if err != nil {
 		return "", err
 	}
-	for _, file := range []struct{ name, format string }{{"results.json", formatJSON}, {"report.html", formatHTML}} {
+	for _, file := range []struct{ name, format string }{{"results.json", formatJSON}, {reports.SummaryFile, formatMarkdown}, {"report.html", formatHTML}} {
 		path := filepath.Join(dir, file.name)
 		if err := writeFile(path, func(f *os.File) error { return d.write(f, file.format, dir) }); err != nil {
 			return "", err
