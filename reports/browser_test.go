@@ -87,7 +87,7 @@ type screen struct {
 
 // tab is a page in the browser, with what it said and asked for.
 type tab struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 	mu  sync.Mutex
 	// requests are the URLs that the page asked for, but for itself and what it carries along.
@@ -96,7 +96,10 @@ type tab struct {
 }
 
 // open loads a page from a file, with nothing but the file.
-func open(t *testing.T, html []byte, s screen) *tab {
+func open(t testing.TB, html []byte, s screen) *tab { return openAt(t, html, s, "") }
+
+// openAt is open with what follows the file's name in the address.
+func openAt(t testing.TB, html []byte, s screen, at string) *tab {
 	t.Helper()
 	browser.Do(startBrowser)
 	if errors.Is(browser.err, errNoBrowser) && os.Getenv("CI") == "" {
@@ -124,7 +127,7 @@ func open(t *testing.T, html []byte, s screen) *tab {
 	_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: s.noScript})
 	p.must(err)
 	p.listenConsole()
-	p.must(chromedp.Do(ctx, chromedp.Navigate("file://"+file)))
+	p.must(chromedp.Do(ctx, chromedp.Navigate("file://"+file+at)))
 	return p
 }
 

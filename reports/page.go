@@ -23,26 +23,32 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 
 // chrome is what every page needs around its content.
 type chrome struct {
-	Title  string
-	Style  template.CSS
-	Script template.JS
+	Title   string
+	Style   template.CSS
+	Scripts []template.JS
 	// Policy forbids the page to load anything, and to run any script but ours.
 	Policy string
 }
 
-func newChrome(title string) (chrome, error) {
+// newChrome is what every page needs, and the scripts that it needs besides.
+func newChrome(title string, scripts ...string) (chrome, error) {
 	style, err := pageFiles.ReadFile("page/style.css")
 	if err != nil {
 		return chrome{}, fmt.Errorf("read the style sheet: %w", err)
 	}
-	script, err := pageFiles.ReadFile("page/script.js")
-	if err != nil {
-		return chrome{}, fmt.Errorf("read the script: %w", err)
+	c := chrome{Title: title, Style: template.CSS(style)}
+	allowed := ""
+	for _, name := range append([]string{"script.js"}, scripts...) {
+		script, err := pageFiles.ReadFile("page/" + name)
+		if err != nil {
+			return chrome{}, fmt.Errorf("read the script: %w", err)
+		}
+		sum := sha256.Sum256(script)
+		allowed += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		c.Scripts = append(c.Scripts, template.JS(script))
 	}
-	sum := sha256.Sum256(script)
-	policy := "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-" +
-		base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
-	return chrome{Title: title, Style: template.CSS(style), Script: template.JS(script), Policy: policy}, nil
+	c.Policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src" + allowed + "; base-uri 'none'; form-action 'none'"
+	return c, nil
 }
 
 // runPage is the report of one run, one field per section, in their order.
@@ -55,6 +61,7 @@ type runPage struct {
 	Invariants invariantsSection
 	Faults     faultsSection
 	All        gantt
+	Full       explorer
 	Settings   settingsSection
 	Data       dataSection
 }
@@ -73,7 +80,7 @@ func (r *Run) WriteHTML(w io.Writer) error {
 
 func (r *Run) page() (*runPage, error) {
 	look := banners[r.Verdict()]
-	c, err := newChrome(look.Word + ": " + r.record().Meta.Scenario + ", " + r.record().Meta.Dispatcher + ", seed " + seed(r.record().Meta.Seed))
+	c, err := newChrome(look.Word+": "+r.record().Meta.Scenario+", "+r.record().Meta.Dispatcher+", seed "+seed(r.record().Meta.Seed), "explorer.js")
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +90,10 @@ func (r *Run) page() (*runPage, error) {
 	if r.Control != nil {
 		p.Control = s.control(&p.Timeline)
 	}
+	if p.Full, err = s.explore(); err != nil {
+		return nil, err
+	}
+	p.Timeline.View = p.Full.View
 	if p.Data, err = s.data(); err != nil {
 		return nil, err
 	}
@@ -98,6 +109,7 @@ type timelineSection struct {
 	From, To     string
 	Skipped      int
 	Broken       *checker.Violation
+	View         string // the same window in the full timeline
 }
 
 func (s *scene) section() timelineSection {
