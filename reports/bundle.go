@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -37,7 +38,8 @@ const bundleFormat = 1
 // manifest is written last: a bundle that has one is complete.
 type manifest struct {
 	Format  int               `json:"squall_bundle"`
-	Version string            `json:"squall"` // that wrote it
+	Version string            `json:"squall"`            // that wrote it
+	Machine string            `json:"machine,omitempty"` // that it was written on: system/processor, compiler
 	ID      string            `json:"id"`
 	Created time.Time         `json:"created"`
 	Files   map[string]sealed `json:"files"`
@@ -76,7 +78,7 @@ func Create(root string, m history.Meta, at time.Time) (*Bundle, error) {
 		if err != nil {
 			return nil, fmt.Errorf("create a bundle: %w", err)
 		}
-		b.manifest = manifest{Format: bundleFormat, Version: m.Version, Created: at.UTC(), Files: map[string]sealed{}}
+		b.manifest = manifest{Format: bundleFormat, Version: m.Version, Machine: ThisMachine(), Created: at.UTC(), Files: map[string]sealed{}}
 		return b, nil
 	}
 }
@@ -87,6 +89,9 @@ func numbered(base string, n int) string {
 	}
 	return base + "-" + strconv.Itoa(n)
 }
+
+// ThisMachine is what can make the same program compute something else: the system, the processor and the compiler.
+func ThisMachine() string { return runtime.GOOS + "/" + runtime.GOARCH + ", " + runtime.Version() }
 
 // Path is where the bundle will be.
 func (b *Bundle) Path() string { return filepath.Join(b.root, "runs", b.id) }

@@ -40,8 +40,12 @@ func Open(path string) (*Run, error) {
 		}
 	}
 	r, err := assemble(path, files)
+	var p *Problem
+	if errors.As(err, &p) { // what this version cannot read may be sound for the one that wrote it
+		p.WrittenBy = m.writer()
+	}
 	if err == nil {
-		r.RecordedBy = m.Version
+		r.RecordedBy, r.RecordedOn = m.Version, m.Machine
 	}
 	return r, err
 }
@@ -70,10 +74,18 @@ func readManifest(path string) (manifest, error) {
 	}
 	if m.Format != bundleFormat {
 		return m, &Problem{Code: CodeVersion, Path: path,
-			Message: fmt.Sprintf("written in format %d by squall %s; this one reads format %d", m.Format, m.Version, bundleFormat),
+			Message: fmt.Sprintf("written in format %d by %s; this one reads format %d", m.Format, m.writer(), bundleFormat),
 			Remedy:  "use squall " + m.Version}
 	}
 	return m, nil
+}
+
+// writer is who wrote the bundle.
+func (m manifest) writer() string {
+	if m.Machine == "" {
+		return "squall " + m.Version
+	}
+	return "squall " + m.Version + " on " + m.Machine
 }
 
 func sortedFiles(m manifest) []string {

@@ -16,7 +16,9 @@ const (
 // Problem is why a bundle cannot be used, and what to do about it.
 type Problem struct {
 	Code, Path, Message, Remedy string
-	Err                         error // the cause; may be nil
+	// WrittenBy is who wrote the bundle, where that may be the reason; may be empty.
+	WrittenBy string
+	Err       error // the cause; may be nil
 }
 
 // Error is one line, and the remedy below it.
@@ -24,6 +26,9 @@ func (p *Problem) Error() string {
 	text := fmt.Sprintf("%s: %s %s", p.Path, p.Code, p.Message)
 	if p.Err != nil {
 		text += ": " + p.Err.Error()
+	}
+	if p.WrittenBy != "" {
+		text += "\n  the bundle was written by " + p.WrittenBy
 	}
 	return text + "\n  fix: " + p.Remedy
 }

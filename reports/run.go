@@ -84,6 +84,7 @@ type Run struct {
 	// Interrupted: somebody stopped the run at Virtual. What was recorded until then was judged.
 	Interrupted bool
 	RecordedBy  string // the version of Squall that wrote the bundle; empty: the run is not from one
+	RecordedOn  string // the machine that wrote the bundle: see ThisMachine; empty: not known
 	Bundle      string // where the bundle lies; empty: none was written
 	// Live: in its world time is real, and no seed makes the run again.
 	Live bool

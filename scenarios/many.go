@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -19,6 +20,10 @@ type Many struct {
 	Until time.Time
 	// UntilInvalid stops at the first invalid seed, counted in order of seeds.
 	UntilInvalid bool
+	// After is what the seeds before From came to: the tally goes on from there, as if it had never stopped. Nil: there are none.
+	After *Tally
+	// Checkpoint is called with the tally of what is over so far, in order of seeds, from one goroutine; it is only lent. May be nil.
+	Checkpoint func(Tally)
 	// Each is called for every result, in order of seeds, from one goroutine. May be nil.
 	Each func(Result)
 	// Forget tells that nobody looks at a history once Each has returned, but for that of Tally.FirstInvalid
@@ -61,6 +66,9 @@ func Seeds(ctx context.Context, s *Scenario, m Many) Tally {
 		if m.Each != nil {
 			m.Each(result)
 		}
+		if m.Checkpoint != nil && !result.Interrupted {
+			m.Checkpoint(t)
+		}
 		if m.Forget && !result.Interrupted && (t.FirstInvalid == nil || t.FirstInvalid.Seed != result.Seed) {
 			result.Forget()
 		}
@@ -69,7 +77,7 @@ func Seeds(ctx context.Context, s *Scenario, m Many) Tally {
 		}
 	}
 	t.Interrupted = ctx.Err() != nil
-	t.Wall = time.Since(began)
+	t.Wall += time.Since(began)
 	t.Verdict = t.verdict()
 	t.Unmet = append(t.unmet(expected), t.Unmet...)
 	return t
@@ -87,6 +95,11 @@ func (t *Tally) differ(seed uint64, problems []string) {
 }
 
 func newTally(s *Scenario, m Many) Tally {
+	if m.After != nil {
+		t := *m.After
+		t.Violations, t.Exercised, t.Tolerated = maps.Clone(t.Violations), maps.Clone(t.Exercised), s.Expect.Tolerate
+		return t
+	}
 	return Tally{Scenario: s.Name, Dispatcher: m.System.Name, Tolerated: s.Expect.Tolerate,
 		Violations: map[string]int{}, Exercised: map[string]int{}}
 }
@@ -110,7 +123,7 @@ func (t *Tally) add(r Result) {
 		t.Valid++
 	case r.Verdict == checker.Invalid:
 		t.Invalid = append(t.Invalid, r.Seed)
-		if t.FirstInvalid == nil {
+		if len(t.Invalid) == 1 { // else it was among those before
 			t.FirstInvalid = &r
 		}
 	default:

@@ -97,6 +97,11 @@ type performance struct {
 	until    time.Time // no seed begins later; zero: no limit
 	// keepAll leaves a bundle of every job, valid or not.
 	keepAll bool
+	// bundles is how many failing seeds of a job leave a bundle, as long as all of them take no more than room bytes.
+	bundles int
+	room    int64
+	// journal, when set, is where the state of many seeds is kept, to go on from it.
+	journal *journal
 }
 
 func (j job) options() scenarios.Options {
@@ -111,21 +116,29 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 	if j.count == 1 && p.keepAll {
 		return p.single(ctx, j)
 	}
-	seeds := watch{progress: p.progress, suite: !p.keepAll}
+	seeds := watch{progress: p.progress, suite: !p.keepAll, most: p.bundles}
 	m := scenarios.Many{Options: j.options(), From: j.from, Count: j.count, Workers: p.workers, Until: p.until, Each: seeds.see, Forget: true}
-	o := outcome{job: j, tally: scenarios.Seeds(ctx, j.scenario, m)}
+	o := outcome{job: j}
+	if o.failed = p.journal.resume(&m, j, &seeds, p.progress); o.failed != nil {
+		return o
+	}
+	o.tally = scenarios.Seeds(ctx, j.scenario, m)
+	o.failed = p.journal.save()
 	o.discount(seeds.cut)
 	if len(o.tally.Failed) > 0 {
 		o.failed = o.tally.Failed[0]
 	}
+	o.keepOthers(p, seeds.failing)
 	switch first := o.tally.FirstInvalid; {
 	case first != nil:
 		o.keep(p, first.Seed, first.History.Meta.TraceHash, first.History)
 		first.History = nil // the bundle has it
-	case seeds.doubtful.seen:
-		o.keep(p, seeds.doubtful.seed, seeds.doubtful.hash, nil)
-	case (p.keepAll || len(o.unmet()) > 0) && seeds.first.seen:
-		o.keep(p, seeds.first.seed, seeds.first.hash, nil)
+	case len(seeds.failing) > 0: // before this was resumed
+		o.keep(p, seeds.failing[0].Seed, seeds.failing[0].Hash, nil)
+	case seeds.doubtful.Seen:
+		o.keep(p, seeds.doubtful.Seed, seeds.doubtful.Hash, nil)
+	case (p.keepAll || len(o.unmet()) > 0) && seeds.first.Seen:
+		o.keep(p, seeds.first.Seed, seeds.first.Hash, nil)
 	case p.keepAll && seeds.cut != nil:
 		o.keepCut(p, seeds.cut)
 	}
@@ -149,14 +162,16 @@ type watch struct {
 	progress        *progress
 	suite           bool // where invalid is mostly what should come out: progress does not count it
 	first, doubtful trace
+	failing         []trace // the first of them, at most so many
+	most            int
 	cut             *scenarios.Result // the run that was interrupted
 }
 
 // trace is what one seed did.
 type trace struct {
-	seen bool
-	seed uint64
-	hash uint64
+	Seen bool   `json:"seen"`
+	Seed uint64 `json:"seed"`
+	Hash uint64 `json:"trace_hash,string"`
 }
 
 func (w *watch) see(r scenarios.Result) {
@@ -169,11 +184,14 @@ func (w *watch) see(r scenarios.Result) {
 		return
 	}
 	t := trace{true, r.Seed, r.History.Meta.TraceHash}
-	if !w.first.seen {
+	if !w.first.Seen {
 		w.first = t
 	}
-	if !w.doubtful.seen && r.Verdict == checker.Unknown {
+	if !w.doubtful.Seen && r.Verdict == checker.Unknown {
 		w.doubtful = t
+	}
+	if r.Verdict == checker.Invalid && len(w.failing) < max(w.most, 1) {
+		w.failing = append(w.failing, t)
 	}
 }
 

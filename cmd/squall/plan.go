@@ -31,6 +31,11 @@ type runFlags struct {
 	outputs    []string
 	scale      float64
 	faultsFrom string
+	// resume is a file with the state of many seeds; bundles and room bound what they leave behind.
+	resume  string
+	bundles int
+	room    int
+	journal *journal
 	// calibration is a file that squall calibrate wrote.
 	calibration string
 	cluster     worldOptions
@@ -77,6 +82,12 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 		return usage("--seeds %d: at least 1 seed must run", f.seeds)
 	case given("budget") && f.budget <= 0:
 		return usage("--budget %s: a budget is more than nothing", f.budget)
+	case given("bundles") && f.bundles < 1:
+		return usage("--bundles %d: at least the first failing seed is kept", f.bundles)
+	case given("bundles-size") && f.room < 1:
+		return usage("--bundles-size %d: at least 1 MB", f.room)
+	case f.resume != "" && given("seed"):
+		return usage("--resume is for many seeds: --seed runs one")
 	case given("workers") && f.workers < 1:
 		return usage("--workers %d: at least 1 worker must run", f.workers)
 	}

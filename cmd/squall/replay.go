@@ -55,10 +55,10 @@ func runReplay(cmd *cobra.Command, c *console, f *replayFlags, path string) erro
 	}
 	j, err := jobOf(before)
 	if err != nil {
-		return err
+		return recordedBy(before, err)
 	}
-	if b := thisBuild().recorded(); before.RecordedBy != b {
-		c.note("squall: bundle %s was recorded by squall %s, and this is squall %s", before.Bundle, before.RecordedBy, b)
+	if why := elsewhere(before); why != "" {
+		c.note("squall: bundle %s %s", before.Bundle, why)
 	}
 	o := outcome{job: j, bundle: before.Bundle}
 	p := c.begin("seeds", 1)
@@ -88,10 +88,35 @@ func runReplay(cmd *cobra.Command, c *console, f *replayFlags, path string) erro
 // expects this one to do the same.
 func otherVersion(bundle *reports.Run, difference string, failure error) error {
 	if now := thisBuild().recorded(); bundle.RecordedBy != now {
-		return usage("bundle %s was recorded by squall %s, and this is squall %s, which does something else under the same seed\n%s",
-			bundle.Bundle, bundle.RecordedBy, now, difference)
+		return usage("bundle %s was recorded by squall %s, and this is squall %s, which does something else under the same seed\n%s\n"+
+			"judge its record again: squall check %s", bundle.Bundle, bundle.RecordedBy, now, difference, shellWord(bundle.Bundle))
+	}
+	if why := elsewhere(bundle); why != "" {
+		failure = fmt.Errorf("%w\nthe bundle %s", failure, why)
 	}
 	return broken(failure)
+}
+
+// elsewhere says what made the bundle, where that is not this program on such a machine; empty: it is.
+func elsewhere(bundle *reports.Run) string {
+	now, here := thisBuild().recorded(), reports.ThisMachine()
+	switch otherMachine := bundle.RecordedOn != "" && bundle.RecordedOn != here; {
+	case bundle.RecordedBy != now && otherMachine:
+		return fmt.Sprintf("was recorded by squall %s on %s, and this is squall %s on %s", bundle.RecordedBy, bundle.RecordedOn, now, here)
+	case bundle.RecordedBy != now:
+		return fmt.Sprintf("was recorded by squall %s, and this is squall %s", bundle.RecordedBy, now)
+	case otherMachine:
+		return fmt.Sprintf("was recorded on %s, and this is %s", bundle.RecordedOn, here)
+	}
+	return ""
+}
+
+// recordedBy adds to the reason why a bundle cannot be run that another program, or machine, made it.
+func recordedBy(bundle *reports.Run, err error) error {
+	if why := elsewhere(bundle); why != "" {
+		return usage("%w\nthe bundle %s\njudge its record again: squall check %s", err, why, shellWord(bundle.Bundle))
+	}
+	return err
 }
 
 // compareSoFar tells of a replay that was interrupted: whether it was one as far as it came.

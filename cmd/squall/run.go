@@ -48,6 +48,10 @@ is then 0 if all of that came out as expected.
 		},
 	}
 	f.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.resume, "resume", "", "keep the state of many seeds in this `file`, and go on from it when it is there")
+	flags.IntVar(&f.bundles, "bundles", 1, "keep a bundle of up to this many failing seeds of each scenario")
+	flags.IntVar(&f.room, "bundles-size", 256, "keep no more bundles of a scenario once they take this many `MB`")
 	completeRunFlags(cmd)
 	return cmd
 }
@@ -70,6 +74,9 @@ func (f *runFlags) runJobs(cmd *cobra.Command, c *console, jobs []job, title str
 	}
 	if err := writable(c.dir); err != nil {
 		return usage("--dir: %w", err)
+	}
+	if f.journal, err = openJournal(f.resume, jobs); err != nil {
+		return err
 	}
 	end, err := f.ready(cmd.Context(), c, jobs)
 	if err != nil {
@@ -109,7 +116,8 @@ func notReady(ctx context.Context, err error) error {
 }
 
 func (f *runFlags) performAll(ctx context.Context, c *console, jobs []job, text bool) results {
-	p := performance{console: c, workers: f.workerCount(), keepAll: true, progress: c.begin("seeds", seedsOf(jobs))}
+	p := performance{console: c, workers: f.workerCount(), keepAll: true, progress: c.begin("seeds", seedsOf(jobs)), bundles: f.bundles, room: int64(f.room) << 20,
+		journal: f.journal}
 	defer p.progress.end()
 	if f.budget > 0 {
 		p.until = time.Now().Add(f.budget)
@@ -123,6 +131,9 @@ func (f *runFlags) performAll(ctx context.Context, c *console, jobs []job, text 
 		}
 		if ctx.Err() != nil {
 			r.interrupted = true
+			if f.resume != "" {
+				c.note("squall: what was run so far is in %s: the same command goes on from there", f.resume)
+			}
 			break
 		}
 	}
