@@ -27,6 +27,7 @@ const (
 	CodeControl      = "SQ118"
 	CodeFile         = "SQ119"
 	CodeImpossible   = "SQ120"
+	CodeVariation    = "SQ121"
 
 	CodeSetting    = "SQ201"
 	CodeNesting    = "SQ202"

@@ -19,6 +19,7 @@ var (
 	durationType  = reflect.TypeFor[time.Duration]()
 	distType      = reflect.TypeFor[clusters.Dist]()
 	overridesType = reflect.TypeFor[Overrides]()
+	amountType    = reflect.TypeFor[Amount]()
 )
 
 // slot is where a node is decoded to.
@@ -64,6 +65,9 @@ func (s *source) read(n ast.Node, to slot) {
 		return
 	case overridesType:
 		to.value.Set(reflect.ValueOf(s.overrides(n, to.path)))
+		return
+	case amountType:
+		to.value.SetString(string(s.amount(n)))
 		return
 	}
 	switch to.value.Kind() {

@@ -68,6 +68,9 @@ var runExplanations = []explanation{
 	{CodeImpossible, "cannot happen",
 		"The scenario asks for something that its own cluster or tasks rule out.",
 		"nodes:\n  - {name: od, capacity_type: on-demand, count: 1, pods: 10}\ntasks:\n  - {name: urgent, run: 60s, start_deadline: 10m}   # needs on-demand nodes"},
+	{CodeVariation, "a variation that cannot be made",
+		"A variant of a scenario is its file with other values in the place of those that stand there. So a field that is varied must stand in the file, with a plain value; and what it is drawn from must hold more than one value: a list (of), two durations or whole numbers (between), or two durations by which times are moved (shift).",
+		"faults:\n  - {at: 60s, kind: node-kill, target: {node: od-1}, for: 5m}\nvariants:\n  - {fields: [\"faults[0].at\"], shift: [-30s, 1m]}\n  - {fields: [\"faults[0].for\"], between: [10s, 10m]}\n  - {fields: [\"faults[0].target.node\"], of: [od-1, od-2]}"},
 
 	{CodeSetting, "unknown setting",
 		"The dispatcher has no such setting. Names are those of the settings file; the profile has a value for each.",

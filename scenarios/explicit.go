@@ -25,6 +25,7 @@ func (s *Scenario) Explicit(seed uint64, plan faults.Plan) (*Scenario, error) {
 	}
 	c := *s
 	c.Expect, c.Control, c.Incidents, c.Swarm, c.Calibration = Expect{Tolerate: s.Expect.Tolerate}, "", nil, "", Calibration{}
+	c.Variants = nil
 	c.Settings = changedFrom(c.profileName(), settings)
 	c.Seeds, c.From = 0, 0
 	if seed != 1 {

@@ -67,3 +67,22 @@ func TestLibraryFilesAreNamedAfterTheirScenario(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryVariantOfTheLibraryIsAScenario, those that nobody has run too.
+func TestEveryVariantOfTheLibraryIsAScenario(t *testing.T) {
+	for _, s := range scenarios.Library() {
+		if len(s.Variants) == 0 {
+			continue
+		}
+		for number := 1; number <= 20; number++ {
+			v, err := s.Varied(number)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if control, err := v.LoadControl(); err != nil || control == nil {
+				t.Errorf("variant %d of %s has lost its control: %v", number, s.Name, err)
+			}
+		}
+	}
+}

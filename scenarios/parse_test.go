@@ -281,6 +281,7 @@ func FuzzParse(f *testing.F) {
 		if _, err := s.Plan(1); err != nil {
 			t.Fatalf("a valid scenario without a plan: %v", err)
 		}
+		_, _ = s.Varied(3) // which may make no sense
 		s.Arrivals(1)
 		s.ClientSteps(1)
 	})

@@ -50,9 +50,12 @@ type Scenario struct {
 	From    int           `yaml:"from,omitempty" doc:"The first seed; 1 when left out."`
 	Seeds   int           `yaml:"seeds,omitempty" doc:"How many seeds a verdict needs; 1 when left out."`
 
+	Variants []Variation `yaml:"variants,omitempty" doc:"What may be otherwise, and must come out the same: squall run --variants N runs as many variants besides."`
+
 	Expect Expect `yaml:"expect,omitempty" doc:"What must come out."`
 
 	source *source // where each field stands; nil when not parsed from a file
+	which  Which   // of its file's variants
 	scale  Scale   // what the times were divided by
 	fitted []string
 	kept   []int // where the faults that are left stood in the file; nil: as they stand here

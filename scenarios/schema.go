@@ -87,6 +87,8 @@ func mapped(t reflect.Type) *jsonschema.Schema {
 		return reference(timesForm)
 	case overridesType:
 		return settingsSchema()
+	case amountType:
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}}}
 	}
 	return nil
 }

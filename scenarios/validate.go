@@ -39,6 +39,7 @@ func (s *Scenario) validate() {
 	s.validateTimes()
 	s.validateExpect()
 	s.validateControl()
+	s.validateVariants()
 }
 
 // bad reports a problem with the field of that path, unless it could not even be read.

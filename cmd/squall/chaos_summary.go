@@ -15,6 +15,7 @@ func (r tried) summary(c *console, took time.Duration) {
 	}{
 		{partReference, "reference as expected in", "scenarios"},
 		{partNaive, "naive as expected in", "scenarios"},
+		{partVariants, "variants as expected in", "trials"},
 		{partDefect, "planted defects found:", "defects"},
 		{partSwarm, "reference valid in", "swarms"},
 		{partLive, "in kind, reference as expected in", "scenarios"},

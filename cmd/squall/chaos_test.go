@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/scenarios"
@@ -54,6 +55,10 @@ func TestSuite(t *testing.T) {
 			`(?m)^✗ defect .* not found\n    I4-cancel must be seen within 3 seeds$`},
 		{"swarm", trial{part: partSwarm, job: jobFor(t, "swarm-standard", "reference", 4)}, exitValid,
 			`(?m)^✓ swarm +swarm-standard +reference +4 .* valid$`},
+		{"variants", variantsOf(t, "killed-early", "naive"), exitValid,
+			`(?m)^✓ variants +killed-early +naive +6 .* invalid: I3-loss$`},
+		{"variants that do not come out so", variantsOf(t, "killed-early", "reference", func(s *scenarios.Scenario) { s.Expect.Reference.Tasks[1].EndedBy = time.Minute }), exitInvalid,
+			`(?m)^✗ variants +killed-early +reference +6 .* valid\n    variant 1 \(faults\[0\]\.at 18s, tasks\[0\]\.count 2\): seed 1: task-1 stopped at `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -131,6 +136,23 @@ func withExpectation(s *scenarios.Scenario, dispatcher, verdict string) *scenari
 	e.Verdict, e.Violates = verdict, nil
 	changed.Expect.Naive = &e
 	return &changed
+// variantsOf is a trial over variants, changed each.
+func variantsOf(t *testing.T, scenario, dispatcher string, changes ...func(*scenarios.Scenario)) trial {
+	t.Helper()
+	s := must(scenarios.Find(scenario))
+	for _, x := range must(variantTrials(s, func(name string) job { return jobFor(t, scenario, name, 1) })) {
+		for i := range x.variants {
+			x.variants[i].world = must(findWorld("sim"))
+			for _, change := range changes {
+				change(x.variants[i].scenario)
+			}
+		}
+		if x.job.system.Name == dispatcher {
+			return x
+		}
+	}
+	t.Fatalf("%s expects nothing of %s", scenario, dispatcher)
+	return trial{}
 }
 
 // TestLatestIsWhatTheLastLinesName, whichever trial was over last.

@@ -97,6 +97,9 @@ func (o outcome) run() *reports.Run {
 
 func (o outcome) summary() reports.Summary {
 	s := reports.Summarize(o.tally, o.job.world.name)
+	if w := o.job.scenario.Which(); w.Number > 0 {
+		s.Scenario = fmt.Sprintf("%s, variant %d", s.Scenario, w.Number)
+	}
 	s.Expected, s.Unmet = o.expected(), o.unmet()
 	s.Group, s.Suite = o.group, o.group != ""
 	if o.failed != nil && s.Broken == 0 {

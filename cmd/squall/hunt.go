@@ -18,6 +18,8 @@ func (x trial) try(ctx context.Context, p performance) outcome {
 		o = x.confirm(ctx, p)
 	case x.quarry != nil:
 		o = x.hunt(ctx, p)
+	case x.variants != nil:
+		o = x.vary(ctx, p)
 	case x.part == partLive:
 		o = x.live(ctx, p)
 	default:

@@ -68,6 +68,9 @@ func (f *runFlags) incidents(cmd *cobra.Command, patterns []string) (incidentRun
 	if f.dispatcher != "" {
 		return r, usage("incidents are run with the reference and with the dispatchers that must fail: leave --dispatcher out, or name a scenario (`squall list --incidents`)")
 	}
+	if f.variants > 0 {
+		return r, usage("--variants is for scenarios by name; `squall chaos` runs variants of all of them")
+	}
 	if err := f.check(cmd); err != nil {
 		return r, err
 	}
@@ -150,7 +153,7 @@ func (r *incidentRun) add(cmd *cobra.Command, f *runFlags, world worldEntry, s *
 	}
 	with := *f
 	with.dispatcher = dispatcher
-	j, err := with.job(cmd, world, s.Name)
+	j, err := with.job(cmd, world, s.Name, 0)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type runFlags struct {
 	world      string
 	seed, from uint64
 	seeds      int
+	variants   int
 	dispatcher string
 	profile    string
 	set        []string
@@ -47,6 +48,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.Uint64Var(&f.seed, "seed", 0, "run this one seed")
 	flags.IntVar(&f.seeds, "seeds", 0, "run this many seeds (default: what the scenario asks for)")
 	flags.Uint64Var(&f.from, "from", 1, "the first of many seeds")
+	flags.IntVar(&f.variants, "variants", 0, "run the scenario as it is, and besides `N` variants of it, in which what its variants name is otherwise")
 	flags.StringVar(&f.dispatcher, "dispatcher", "", "the dispatcher under test (default: the scenario's, or reference)")
 	flags.StringVar(&f.profile, "profile", "", "settings to start from: "+strings.Join(dispatcher.Profiles(), ", "))
 	flags.StringArrayVar(&f.set, "set", nil, "change a setting, `name=value`; may be repeated")
@@ -80,6 +82,8 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 		return usage("--from is the first of many seeds: it makes no sense with --seed")
 	case given("seeds") && f.seeds < 1:
 		return usage("--seeds %d: at least 1 seed must run", f.seeds)
+	case given("variants") && (f.variants < 0 || f.variants > scenarios.MaxVariants):
+		return usage("--variants %d: a number of variants is from 0 to %d", f.variants, scenarios.MaxVariants)
 	case given("budget") && f.budget <= 0:
 		return usage("--budget %s: a budget is more than nothing", f.budget)
 	case given("bundles") && f.bundles < 1:
@@ -136,11 +140,13 @@ func (f *runFlags) jobs(cmd *cobra.Command, names []string) ([]job, error) {
 	}
 	var all []job
 	for _, name := range names {
-		j, err := f.job(cmd, world, name)
-		if err != nil {
-			return nil, err
+		for variant := range f.variants + 1 {
+			j, err := f.job(cmd, world, name, variant)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, j)
 		}
-		all = append(all, j)
 	}
 	return all, nil
 }
@@ -153,10 +159,15 @@ func (f *runFlags) findWorld() (worldEntry, error) {
 	return findWorld(f.world)
 }
 
-func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string) (j job, err error) {
+func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string, variant int) (j job, err error) {
 	j.world = world
 	if j.scenario, j.text, err = openScenario(name); err != nil {
 		return j, err
+	}
+	if variant > 0 {
+		if j, err = j.varied(variant); err != nil {
+			return j, err
+		}
 	}
 	if f.calibration != "" {
 		strict := f.profile == "" && len(f.set) == 0 && f.unsafe == "" // else it is judged with these

@@ -32,6 +32,9 @@ func (j job) print(w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(w, "%s: %s\n", s.Name, s.Summary)
+	if which := s.Which(); which.Number > 0 {
+		fmt.Fprintf(w, "  variant     %d: %s\n", which.Number, which.Drawn)
+	}
 	fmt.Fprintf(w, "  dispatcher  %s, in world %s, %s\n", j.system.Name, j.world.name, j.seedWords())
 	if text := j.scaleWords(); text != "" {
 		fmt.Fprintf(w, "  scale       %s\n", text)

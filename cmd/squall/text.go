@@ -60,7 +60,11 @@ func (o outcome) print(w io.Writer, c *console, detail bool) {
 }
 
 func (o outcome) title() string {
-	return fmt.Sprintf("%s, dispatcher %s, world %s, %s", o.job.scenario.Name, o.job.system.Name, o.job.world.name, o.seedWords())
+	name := o.job.scenario.Name
+	if w := o.job.scenario.Which(); w.Number > 0 {
+		name += ", " + w.String()
+	}
+	return fmt.Sprintf("%s, dispatcher %s, world %s, %s", name, o.job.system.Name, o.job.world.name, o.seedWords())
 }
 
 func (o outcome) seedWords() string {

@@ -15,6 +15,7 @@ type part string
 const (
 	partReference part = "reference" // must do what the scenario expects of it
 	partNaive     part = "naive"     // likewise: mostly, it must be seen to fail
+	partVariants  part = "variants"  // the same, with other figures
 	partDefect    part = "defect"    // must be found
 	partSwarm     part = "swarm"     // the reference must be valid under every seed
 	partLive      part = "kind"      // the reference in a real cluster
@@ -27,6 +28,8 @@ type trial struct {
 	job  job
 	// quarry is what is hunted: the first seed that ends the hunt is the last. Nil: every seed is run.
 	quarry *quarry
+	// variants, when set, are run in the place of the job, whose name they have.
+	variants []job
 }
 
 // quarry is a set of invariants to see violated.
@@ -62,7 +65,7 @@ func (f *chaosFlags) simTrials(world worldEntry) ([]trial, error) {
 		system, _ := planted.Lookup(dispatcher)
 		return job{scenario: s, text: text, system: system, world: world, from: from, count: count}
 	}
-	var reference, naive, defects, swarm []trial
+	var reference, naive, varied, defects, swarm []trial
 	for _, s := range scenarios.Library() {
 		if err := world.suits(s, 1, 1); err != nil {
 			return nil, err
@@ -75,6 +78,13 @@ func (f *chaosFlags) simTrials(world worldEntry) ([]trial, error) {
 		if s.Expect.Naive != nil {
 			naive = append(naive, naiveTrial(of(s, "naive", 1, max(s.Seeds, 1))))
 		}
+		if len(s.Variants) > 0 {
+			more, err := variantTrials(s, func(dispatcher string) job { return of(s, dispatcher, 1, max(s.Seeds, 1)) })
+			if err != nil {
+				return nil, err
+			}
+			varied = append(varied, more...)
+		}
 	}
 	for _, d := range planted.Defects() {
 		s, err := scenarios.Find(d.Scenario)
@@ -83,7 +93,7 @@ func (f *chaosFlags) simTrials(world worldEntry) ([]trial, error) {
 		}
 		defects = append(defects, trial{part: partDefect, job: of(s, d.System.Name, 1, d.Seeds), quarry: &quarry{names: d.Breaks}})
 	}
-	return slices.Concat(reference, naive, defects, swarm), nil
+	return slices.Concat(reference, naive, varied, defects, swarm), nil
 }
 
 // naiveTrial is a trial of the naive dispatcher, or of another of which the scenario expects something. Where a verdict needs many seeds it is hunted: it fails so often that to run

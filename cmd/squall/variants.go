@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/squall-chaos/squall/scenarios"
+)
+
+// suiteVariants is how many variants of a scenario the suite runs: one where all is least, one where all is greatest, and some drawn.
+const suiteVariants = 6
+
+// varied is the job with the variant of that number of its scenario.
+func (j job) varied(number int) (job, error) {
+	if len(j.scenario.Variants) == 0 {
+		return j, usage("scenario %s has no variants: in `variants` it says what may be otherwise (`squall explain %s` has an example)", j.scenario.Name, scenarios.CodeVariation)
+	}
+	s, err := j.scenario.Varied(number)
+	if err != nil {
+		return j, err
+	}
+	j.scenario, j.text = s, s.Text()
+	return j, nil
+}
+
+// variantTrials are the trials over the variants of a scenario, with each dispatcher of which it expects something.
+func variantTrials(s *scenarios.Scenario, of func(dispatcher string) job) ([]trial, error) {
+	var names []string
+	if s.Expect.Reference != nil {
+		names = append(names, referenceName)
+	}
+	if s.Expect.Naive != nil {
+		names = append(names, naiveName)
+	}
+	for _, p := range s.Expect.Planted {
+		names = append(names, p.Defect)
+	}
+	var trials []trial
+	for _, name := range names {
+		x := trial{part: partVariants, job: of(name)}
+		for number := 1; number <= suiteVariants; number++ {
+			j, err := x.job.varied(number)
+			if err != nil {
+				return nil, broken(err)
+			}
+			x.variants = append(x.variants, j)
+		}
+		x.job.count *= suiteVariants
+		trials = append(trials, x)
+	}
+	return trials, nil
+}
+
+// vary runs the variants and sums up; of the first that does not come out as the scenario expects the evidence is kept.
+func (x trial) vary(ctx context.Context, p performance) outcome {
+	sum := outcome{job: x.job}
+	began := time.Now()
+	for i, j := range x.variants {
+		one := outcome{job: j, tally: scenarios.Seeds(ctx, j.scenario, scenarios.Many{Options: j.options(), From: j.from, Count: j.count,
+			Workers: p.workers, Forget: true, Each: func(scenarios.Result) { p.progress.step(false) }})}
+		bad := len(one.tally.Failed) > 0 || len(one.unmet()) > 0
+		one.tally.Unmet = slices.Clone(one.tally.Unmet)
+		for n, text := range one.tally.Unmet {
+			one.tally.Unmet[n] = j.scenario.Which().String() + ": " + text
+		}
+		if i == 0 {
+			sum.tally = one.tally
+		} else {
+			sum.tally = added(sum.tally, one.tally)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if bad && sum.shown == nil && sum.failed == nil {
+			p.progress.add(-j.count) // run once more
+			kept := p.perform(ctx, j)
+			sum.job, sum.shown, sum.bundle, sum.contrast, sum.failed = j, kept.shown, kept.bundle, kept.contrast, kept.failed
+		}
+	}
+	sum.tally.Interrupted, sum.tally.Wall = ctx.Err() != nil, time.Since(began)
+	return sum
+}
