@@ -136,6 +136,8 @@ func withExpectation(s *scenarios.Scenario, dispatcher, verdict string) *scenari
 	e.Verdict, e.Violates = verdict, nil
 	changed.Expect.Naive = &e
 	return &changed
+}
+
 // variantsOf is a trial over variants, changed each.
 func variantsOf(t *testing.T, scenario, dispatcher string, changes ...func(*scenarios.Scenario)) trial {
 	t.Helper()
