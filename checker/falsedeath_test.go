@@ -90,6 +90,16 @@ func TestFalseDeath(t *testing.T) {
 			messages: []string{"delete, called by reconciler-1 at 3 s, ended attempt 1 (token 1) of t1, which was alive on n1 since 5 s and wanted"},
 		},
 		{
+			name: "a dispatcher read it, alive, and deleted it as somebody else's", want: checker.Invalid,
+			story: `
+				1 claim dispatcher-1 t1 #1
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				8 get dispatcher-1 t1
+				9 delete dispatcher-1 t1 "u1"`,
+			messages: []string{"delete, called by dispatcher-1 at 9 s, ended attempt 1 (token 1) of t1, which was alive on n1 since 2 s and wanted"},
+		},
+		{
 			name: "deleted when it was to be cancelled", want: checker.Valid,
 			story: `
 				1 row t1 running #1

@@ -61,20 +61,25 @@ func (f *finding) wantedAt(task history.ID, token uint64, at history.Seq) bool {
 	return row.Phase == history.Running && row.Token == token && !row.Cancelling
 }
 
-// informed is when the caller of a delete last asked for rows, or for the right to act on them: 0 if it never did.
+// informed is when the caller of a delete last asked for what it acts on, 0 if it never did: a reconciler for rows, a dispatcher for what
+// has the name, since what it claimed and launched itself it never has a reason to delete.
 func (f *finding) informed(o *history.Operation) history.Seq {
-	last := history.Seq(0)
-	for _, verb := range [...]history.Verb{history.Scan, history.Claim, history.Lead} {
-		calls := f.verbs[verb]
-		n := sort.Search(len(calls), func(i int) bool { return f.Operations[calls[i]].Call >= o.Call })
-		for n--; n >= 0; n-- {
-			if c := &f.Operations[calls[n]]; c.Process == o.Process {
-				last = max(last, c.Call)
-				break
-			}
+	if last := f.lastCall(o, history.Scan); last != 0 {
+		return last
+	}
+	return max(f.lastCall(o, history.Lead), f.lastCall(o, history.Claim), f.lastCall(o, history.Get))
+}
+
+// lastCall is the caller's last call of the verb before that one.
+func (f *finding) lastCall(o *history.Operation, verb history.Verb) history.Seq {
+	calls := f.verbs[verb]
+	n := sort.Search(len(calls), func(i int) bool { return f.Operations[calls[i]].Call >= o.Call })
+	for n--; n >= 0; n-- {
+		if c := &f.Operations[calls[n]]; c.Process == o.Process {
+			return c.Call
 		}
 	}
-	return last
+	return 0
 }
 
 // createdOf is when the object of an execution was made, 0 if that is not known.

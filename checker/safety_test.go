@@ -200,6 +200,16 @@ func TestBudget(t *testing.T) {
 			messages: []string{"t1 was charged 1 failure by 3 s (work failed) although its container had begun only 0 times"},
 		},
 		{
+			name: "evicted, and charged to the work", want: checker.Invalid,
+			story: `
+				1 row t1 running #1
+				2 container-started t1 #1 u1
+				2 work-started t1 #1 u1
+				8 object-phase t1 #1 u1 "failed_Evicted"
+				9 requeue reconciler-1 t1 #1 "work_failed"`,
+			messages: []string{"t1 was charged with a failure of attempt 1 (token 1) by reconciler-1 at 9 s although its workload had been evicted by 8 s"},
+		},
+		{
 			name: "runs for ever", want: checker.Invalid,
 			story: `
 				1 work-started t1 #1 u1

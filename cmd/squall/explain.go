@@ -93,12 +93,36 @@ func explainDispatcher(name string) (string, bool) {
 	}
 	for _, d := range planted.Defects() {
 		if d.System.Name == name {
-			return fmt.Sprintf("%s: %s.\n\nIt breaks %s, found within %s of scenario %s:\n\n    squall run %s --dispatcher %s --seeds %d",
-				name, d.System.Summary, strings.Join(d.Breaks, ", "), count(d.Seeds, "seed", "seeds"), d.Scenario,
-				d.Scenario, name, d.Seeds), true
+			return fmt.Sprintf("%s: %s.%s\n\nIt breaks %s, found within %s of scenario %s:\n\n    squall run %s --dispatcher %s --seeds %d%s",
+				name, d.System.Summary, comesFrom(d), strings.Join(d.Breaks, ", "), count(d.Seeds, "seed", "seeds"), d.Scenario,
+				d.Scenario, name, d.Seeds, seenElsewhere(d)), true
 		}
 	}
 	return "", false
+}
+
+// comesFrom says which incident a defect is taken from, and what was taken away for it to matter.
+func comesFrom(d planted.Defect) string {
+	text := ""
+	if d.Incident != "" {
+		text = fmt.Sprintf("\n\nIt comes from incident %s (`squall list --incidents`).", d.Incident)
+	}
+	if d.Bare != nil {
+		text += fmt.Sprintf(" A second line of defence would hide it, so both it and its control are %s; the control must pass.", d.Bare.Summary)
+	}
+	return text
+}
+
+// seenElsewhere says what else shows a defect, and where it cannot be.
+func seenElsewhere(d planted.Defect) string {
+	text := ""
+	if w := d.Witness; w != nil {
+		text = fmt.Sprintf("\n\nA second witness: %s in scenario %s, within %s.", strings.Join(w.Breaks, " or "), w.Scenario, count(w.Seeds, "seed", "seeds"))
+	}
+	if d.SimOnly != "" {
+		text += "\n\nIn the simulation only: " + d.SimOnly + "."
+	}
+	return text
 }
 
 // promiseOf is what the invariant promises.

@@ -184,6 +184,9 @@ func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string, varian
 	if j.system, err = f.system(j.scenario); err != nil {
 		return j, err
 	}
+	if why := planted.SimOnly(j.system.Name); why != "" && world.live {
+		return j, usage("dispatcher %s cannot run in world %s: %s; leave --world %s out", j.system.Name, world.name, why, world.name)
+	}
 	j.from, j.count = f.seedsOf(cmd, j.scenario)
 	if world.live && f.seeds == 0 && f.budget == 0 {
 		j.count = 1 // no seed decides what happens there, and each run takes minutes

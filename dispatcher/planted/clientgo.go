@@ -121,11 +121,16 @@ func (r *resending) Create(ctx context.Context, w dispatcher.Workload) (made dis
 }
 
 // Get finds the newest object that carries the task's label.
-func (r *resending) Get(ctx context.Context, name string) (found dispatcher.Workload, err error) {
+func (r *resending) Get(ctx context.Context, name string) (dispatcher.Workload, error) {
+	return newest(ctx, r.Workloads, name, false)
+}
+
+// newest finds the newest object that has the name or carries the label of its task, in a list that a cache may answer.
+func newest(ctx context.Context, in dispatcher.Workloads, name string, stale bool) (found dispatcher.Workload, err error) {
 	err = dispatcher.ErrNotFound
 	next := ""
 	for {
-		page, failed := r.List(ctx, dispatcher.List{Continue: next})
+		page, failed := in.List(ctx, dispatcher.List{Continue: next, Stale: stale})
 		if failed != nil {
 			return dispatcher.Workload{}, failed
 		}

@@ -13,6 +13,22 @@ type Defect struct {
 	Scenario string
 	// Seeds is within how many seeds, counted from 1, it must be found there.
 	Seeds int
+	// Incident is the row of the catalogue of public incidents that it comes from.
+	Incident string
+	// Bare is the reference without the second line of defence that would hide the defect, if there is one: the control of a
+	// defect that lacks it, too. It must pass where the defect is seen.
+	Bare *dispatcher.System
+	// Witness is where else it is seen, when one invariant in one scenario would be all that sees it.
+	Witness *Sight
+	// SimOnly says why it cannot run on real servers; empty: it can.
+	SimOnly string
+}
+
+// Sight is where a defect shows, too.
+type Sight struct {
+	Scenario string
+	Breaks   []string // one of these is found violated
+	Seeds    int      // within how many seeds, counted from 1
 }
 
 // Reference is the dispatcher as it should be.
@@ -37,6 +53,15 @@ func Defects() []Defect {
 		cancelRowOnly(),
 		rollbackInside(),
 		frozenCache(), expiryBeforeRedelivery(),
+		hostClockLeases(), renewWithoutTimeout(),
+		deleteWithoutUID(), finalizerNeverReleased(), cleanupByInstanceName(), ownPodTakenForForeign(), existsIsFailure(),
+		deleteAskedOnce(), startTimeoutLeavesPod(),
+		cachedAbsence(), replacedWhileTerminating(), deadlineIsLoss(), goneIsNoNews(), unstartedUnwatched(),
+		hostClockSilence(), staleScan(), thresholdEqualsInterval(),
+		terminalOverwritten(), absenceIsTodo(), crashNotCharged(), claimWithoutChange(), resultAfterCancel(),
+		exitCodeIsResult(), disruptionsAreFailures(),
+		noBackoffOnRefusal(), unboundedClaims(),
+		noWorkerStartGuard(), noSelfFence(), heartbeatByTask(),
 	}
 }
 
@@ -51,6 +76,16 @@ func Lookup(name string) (dispatcher.System, bool) {
 		}
 	}
 	return dispatcher.System{}, false
+}
+
+// SimOnly says why the planted dispatcher of that name cannot run on real servers; empty: it can.
+func SimOnly(name string) string {
+	for _, d := range Defects() {
+		if d.System.Name == name {
+			return d.SimOnly
+		}
+	}
+	return ""
 }
 
 // Names lists the names that Lookup knows, the reference first.

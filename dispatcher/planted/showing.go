@@ -13,14 +13,18 @@ type Showing struct {
 func Showings() []Showing {
 	return []Showing{
 		{"I1-overlap", "random-names", "lost-create-reply", 1},
-		{"I1-effect", "naive", "swarm-b0", 20},
+		{"I1-effect", "absence-is-todo", "lost-create-reply", 1},
 		{"I2-stranded", "rollback-inside", "node-kill-and-return", 1},
 		{"I3-loss", "create-error-is-failure", "lost-create-reply", 1},
 		{"I4-cancel", "cancel-row-only", "cancel-while-running", 1},
-		{"I5-budget", "naive", "swarm-b0", 20},
+		{"I5-budget", "crash-not-charged", "poison-task", 1},
+		{"I5-rate", "no-backoff-on-refusal", "spent-quota", 1},
 		{"I5-false-death", "age-alone", "slow-start-long-run", 1},
 		{"I6-fence", "no-epoch", "paused-with-write-in-flight", 1},
-		{"I8-leak", "naive", "swarm-b0", 20},
+		{"I7-limit", "unbounded-claims", "spent-quota", 1},
+		{"I8-truth", "exit-code-is-result", "exit-without-result", 1},
+		{"I8-terminal", "terminal-overwritten", "finished-while-replica-lags", 1},
+		{"I8-leak", "finalizer-never-released", "demo", 1},
 		{"L1-ledger", "result-by-state", "late-result", 20},
 		{"L2-leadership", "leadership-in-a-boolean", "lease-lapsed-unnoticed", 1},
 	}

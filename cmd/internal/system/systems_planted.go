@@ -17,15 +17,25 @@ import (
 
 var reference = planted.Reference()
 
-func lookup(name string) (dispatcher.System, bool) { return planted.Lookup(name) }
+func lookup(name string) (dispatcher.System, bool) {
+	if planted.SimOnly(name) != "" {
+		return dispatcher.System{}, false
+	}
+	return planted.Lookup(name)
+}
 
-func expected() string { return "one of " + strings.Join(planted.Names(), ", ") }
+func expected() string {
+	names := slices.DeleteFunc(planted.Names(), func(name string) bool { return planted.SimOnly(name) != "" })
+	return "one of " + strings.Join(names, ", ")
+}
 
 // AnyName tells whether the system draws the names of its workloads, so that only labels tell whose they are.
-func AnyName(s dispatcher.System) bool { return s.Name == "random-names" || s.Name == "naive" }
+func AnyName(s dispatcher.System) bool { return slices.Contains(ownNames, s.Name) }
+
+var ownNames = []string{"random-names", "naive", "start-timeout-leaves-pod"}
 
 // withoutEpoch are the systems whose statements have no condition on the epoch.
-var withoutEpoch = []string{"no-epoch", "naive", "leadership-in-a-boolean", "release-on-cancel"}
+var withoutEpoch = []string{"no-epoch", "naive", "leadership-in-a-boolean", "release-on-cancel", "host-clock-leases", "renew-without-timeout"}
 
 // unconditional is a store whose leader writes pass for those of the newest term, for the systems whose statements have no
 // condition on the epoch. In the simulation the hook sees the terms of all replicas and needs no help; a process sees but its own.
