@@ -138,6 +138,19 @@ func (d Dist) Min() time.Duration {
 	return d.A
 }
 
+// Median is the duration that half of the draws do not exceed.
+func (d Dist) Median() time.Duration {
+	switch d.Shape {
+	case UniformShape:
+		return d.A + max(0, d.B-d.A)/2
+	case ExponentialShape:
+		return min(time.Duration(math.Ln2*float64(d.A)), d.Max())
+	case EmpiricalShape:
+		return d.Curve.at(50)
+	}
+	return d.A
+}
+
 // Each returns the distribution with every duration in it changed: scaled, for example.
 func (d Dist) Each(change func(time.Duration) time.Duration) Dist {
 	d.A, d.B = change(d.A), change(d.B)

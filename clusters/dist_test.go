@@ -31,6 +31,9 @@ func TestDrawsKeepTheirPercentiles(t *testing.T) {
 				t.Errorf("%s: percentile %d of the draws is %s, want %s", name, percent, got, want)
 			}
 		}
+		if c.dist.Median() != c.median {
+			t.Errorf("%s: the median is %s, want %s", name, c.dist.Median(), c.median)
+		}
 		if most := c.dist.Max(); c.dist.Shape == EmpiricalShape && (draws[len(draws)-1] > most || draws[0] < c.dist.Min()) {
 			t.Errorf("%s: draws from %s to %s, out of %s to %s", name, draws[0], draws[len(draws)-1], c.dist.Min(), most)
 		}

@@ -36,7 +36,7 @@ func (r Refusal) matches(f Fault) bool {
 	if r.Kind != "" && r.Kind != f.Kind || r.Action != "" && r.Action != f.Action || r.Verb != "" && r.Verb != f.Target.Verb {
 		return false
 	}
-	if r.Port != "" && r.Port != f.port() || r.Process != "" && !covers(r.Process, f.Target.Process) {
+	if r.Port != "" && r.Port != f.CallPort() || r.Process != "" && !covers(r.Process, f.Target.Process) {
 		return false
 	}
 	if r.CutFrom == "" {
@@ -56,8 +56,8 @@ func covers(pattern, target string) bool {
 	return pattern == target || many && strings.HasPrefix(target, prefix)
 }
 
-// port is the way that the calls of a fault go, as far as it says.
-func (f Fault) port() clusters.Port {
+// CallPort is the way that the calls of a fault go, as far as it says.
+func (f Fault) CallPort() clusters.Port {
 	if f.Target.Port != "" || f.Target.Verb == "" {
 		return f.Target.Port
 	}

@@ -46,6 +46,7 @@ const (
 	CodePastHorizon  = "SQ307" // strikes or heals when everything is over
 	CodeOutOfRange   = "SQ308" // a value outside what is possible
 	CodeMatchesNone  = "SQ309" // a selection that no call can match
+	CodeChaosMesh    = "SQ310" // Chaos Mesh refuses the object that the fault becomes
 )
 
 // FieldAt and FieldKind are the fields that every kind has.
@@ -218,7 +219,7 @@ func (v *validation) answers() {
 		set   bool
 		codes []string
 	}{{FieldApplied, f.Applied, appliedCodes()}, {FieldRetry, f.RetryAfter != 0, retryCodes()}} {
-		switch port := f.port(); {
+		switch port := f.CallPort(); {
 		case !x.set:
 		case port != clusters.API && port != clusters.Lease:
 			v.add(x.field, CodeUnusedField, "only an answer of the API server can be %s: set target.port to api or lease", x.field.means())

@@ -244,14 +244,31 @@ func (s *Scenario) Draw(seed uint64) (faults.Draw, error) {
 }
 
 func (s *Scenario) plan(seed uint64) (faults.Plan, faults.Draw, error) {
+	all, draw, err := s.strikes(seed)
 	var plan faults.Plan
+	for _, x := range all {
+		plan = append(plan, x.fault)
+	}
+	return plan, draw, err
+}
+
+// strike is a fault of a plan, and which of the scenario's it is of.
+type strike struct {
+	fault faults.Fault
+	of    int // index in Faults; -1: drawn from the swarm
+}
+
+func (s *Scenario) strikes(seed uint64) ([]strike, faults.Draw, error) {
+	var all []strike
 	for i, f := range s.Faults {
 		name := f.Name
 		if name == "" {
 			name = fmt.Sprintf("fault %d", i+1)
 		}
 		r := stream(seed, name)
-		plan = append(plan, f.series(func(d clusters.Dist) time.Duration { return d.Draw(r) }, s.groups())...)
+		for _, one := range f.series(func(d clusters.Dist) time.Duration { return d.Draw(r) }, s.groups()) {
+			all = append(all, strike{one, i})
+		}
 	}
 	var draw faults.Draw
 	if s.Swarm != "" {
@@ -264,10 +281,30 @@ func (s *Scenario) plan(seed uint64) (faults.Plan, faults.Draw, error) {
 		if err != nil {
 			return nil, draw, err
 		}
-		plan = append(plan, draw.Plan...)
+		for _, one := range draw.Plan {
+			all = append(all, strike{one, -1})
+		}
 	}
-	slices.SortStableFunc(plan, func(a, b faults.Fault) int { return compare(a.At, b.At) })
-	return plan, draw, nil
+	slices.SortStableFunc(all, func(a, b strike) int { return compare(a.fault.At, b.fault.At) })
+	return all, draw, nil
+}
+
+// FaultProblem is what is wrong with a fault of the plan of a seed, at the place in the file that it is of: an *InputError.
+func (s *Scenario) FaultProblem(seed uint64, index int, code, message, fix string) error {
+	all, _, err := s.strikes(seed)
+	if err != nil {
+		return err
+	}
+	src := *s.source
+	src.problems = nil
+	path := "faults"
+	if index >= 0 && index < len(all) {
+		if path = "swarm"; all[index].of >= 0 {
+			path = fmt.Sprintf("faults[%d]", s.faultIndex(all[index].of))
+		}
+	}
+	src.add(src.place(path), code, fix, "%s", message)
+	return src.err()
 }
 
 // series returns the fault's strikes; value makes a number out of a distribution.

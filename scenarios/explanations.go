@@ -116,6 +116,10 @@ var runExplanations = []explanation{
 		"The verb never goes through that port, so the fault could not strike: create, get, list, delete, release and node-exists go through api, get-lease and put-lease through lease, everything else through store.",
 		"faults:\n  - {at: 0s, kind: call, action: drop, target: {port: store, verb: claim}, for: 60s}"},
 
+	{"SQ310", "an object that Chaos Mesh would refuse",
+		"The fault was turned into an object of Chaos Mesh, and Chaos Mesh's own validation does not take it: the message has its words. A cluster's webhook would say the same.",
+		"squall scenarios render --chaosmesh database-crash --database app=postgres"},
+
 	{"SQ401", "not a history",
 		"The file does not begin like a history of Squall: one JSON object per line, the first with the run's particulars.",
 		"squall replay .squall/runs/20261129-100000-demo"},

@@ -57,7 +57,11 @@ var mayImport = map[string][]string{
 	// hold its remote control. It lives with the faults because any cluster's dispatcher can be put behind it, with no world at all.
 	"faults/proxy": {"clusters", "checker/history"},
 
-	"faults":               {"clusters", "dispatcher", "checker/history"},
+	"faults": {"clusters", "dispatcher", "checker/history"},
+	// Faults as objects of Chaos Mesh. The table of what it can express is apart: the plain command line prints it, and has no client.
+	"faults/chaosmesh":          {"faults", "faults/chaosmesh/coverage", "clusters", "checker/history"},
+	"faults/chaosmesh/coverage": {"faults", "clusters"},
+
 	"scenarios":            {"faults", "clusters", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
 	"scenarios/reduction":  {"scenarios", "faults", "clusters", "checker", "dispatcher"},
 	"scenarios/experiment": {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher"},
@@ -65,10 +69,10 @@ var mayImport = map[string][]string{
 
 	"reports/findings": {"checker/chain", "dispatcher"},
 
-	"cmd/squall": {"reports", "reports/findings", "checker/chain", "scenarios", "scenarios/experiment", "scenarios/reduction", "faults", "clusters", "clusters/calibration", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
+	"cmd/squall": {"reports", "reports/findings", "checker/chain", "scenarios", "scenarios/experiment", "scenarios/reduction", "faults", "faults/chaosmesh/coverage", "clusters", "clusters/calibration", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
 		"dispatcher/planted", "dispatcher/manifests"},
-	tagged("cmd/squall"): {"scenarios", "faults", "clusters", "clusters/kind", "clusters/kind/engine", "clusters/kind/images", "clusters/kind/nodeimage",
-		"clusters/kind/testbed"},
+	tagged("cmd/squall"): {"scenarios", "faults", "faults/chaosmesh", "faults/chaosmesh/coverage", "clusters", "clusters/kind", "clusters/kind/engine", "clusters/kind/images", "clusters/kind/nodeimage",
+		"clusters/kind/testbed", "dispatcher/manifests"},
 	"cmd/internal/record":  {"clusters/journal"},
 	"cmd/internal/system":  {"dispatcher", "dispatcher/kube/environment", "dispatcher/planted"},
 	"cmd/internal/replica": append(slices.Clone(program), "dispatcher/kube", "dispatcher/metrics"),
@@ -114,7 +118,9 @@ var adapters = map[string][]string{
 	"clusters/kind/nodeimage":     {kindest, registries},
 	"clusters/kind/testbed":       {kubernetes, kindest},
 	"faults/proxy":                {kubernetes, postgres},
-	tagged("cmd/squall"):          {kubernetes, kindest, postgres, registries},
+	"faults/chaosmesh":            {kubernetes, kindest, chaosMesh},
+	"faults/chaosmesh/coverage":   {},
+	tagged("cmd/squall"):          {kubernetes, kindest, postgres, registries, chaosMesh},
 	"cmd/internal/system":         {postgres},
 	"cmd/internal/replica":        {kubernetes, postgres, prometheus},
 	"cmd/dispatcher":              {kubernetes, postgres, prometheus},

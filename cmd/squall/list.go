@@ -65,12 +65,12 @@ type listedWorld struct {
 var listTopics = []string{"scenarios", "dispatchers", "faults", "profiles", "settings", "worlds"}
 
 func newListCommand(c *console) *cobra.Command {
-	var asJSON, incidents bool
+	var asJSON, incidents, chaosMesh bool
 	var world string
 	cmd := &cobra.Command{
 		Use:       "list [" + strings.Join(listTopics, "|") + "]",
 		Short:     "List scenarios, dispatchers, faults, profiles, settings and worlds",
-		Long:      "List scenarios with the verdict expected of the reference and of the naive dispatcher (-v: what happens in them),\ndispatchers, faults, profiles of settings, the settings with their values in each, and worlds. With --world: which faults\nand scenarios that world can do, and why not the others. With --incidents: the catalogue of public incidents by cause, the\nscenarios that stand for each, their controls, and who fails them (-v: what was reported).",
+		Long:      "List scenarios with the verdict expected of the reference and of the naive dispatcher (-v: what happens in them),\ndispatchers, faults, profiles of settings, the settings with their values in each, and worlds. With --world: which faults\nand scenarios that world can do, and why not the others. With --incidents: the catalogue of public incidents by cause, the\nscenarios that stand for each, their controls, and who fails them (-v: what was reported). With --chaosmesh: which faults\nChaos Mesh can express.",
 		Example:   "  squall list scenarios -v\n  squall list --world kind\n  squall list --incidents",
 		ValidArgs: listTopics,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -80,6 +80,9 @@ func newListCommand(c *console) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if chaosMesh {
+				return c.listChaosMesh(cmd, args, asJSON)
+			}
 			if incidents {
 				return c.listIncidents(cmd, args, asJSON)
 			}
@@ -98,6 +101,7 @@ func newListCommand(c *console) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&incidents, "incidents", false, "list the catalogue of public incidents")
+	cmd.Flags().BoolVar(&chaosMesh, "chaosmesh", false, "list which faults Chaos Mesh can express, and why not the others")
 	cmd.Flags().StringVar(&world, "world", "", "list what this world can do: "+strings.Join(worldNames(), ", "))
 	return cmd
 }
@@ -128,6 +132,22 @@ func (c *console) listIncidents(cmd *cobra.Command, topics []string, asJSON bool
 		return writeJSON(c.out, l)
 	}
 	return l.write(c.out, c.verbose)
+}
+
+func (c *console) listChaosMesh(cmd *cobra.Command, topics []string, asJSON bool) error {
+	for _, other := range []string{"incidents", "world"} {
+		if cmd.Flags().Changed(other) {
+			return usage("--chaosmesh and --%s list different things: give one of them", other)
+		}
+	}
+	switch l := listChaosMesh(); {
+	case len(topics) > 0:
+		return usage("--chaosmesh lists all faults: leave %s out", topics[0])
+	case asJSON:
+		return writeJSON(c.out, l)
+	default:
+		return l.write(c.out)
+	}
 }
 
 func writeJSON(w io.Writer, v any) error {

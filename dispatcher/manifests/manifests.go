@@ -47,8 +47,8 @@ var (
 // `kubectl apply -f -`. The objects that belong to no namespace bear its name, so that two installations do not share them. An empty
 // image leaves the one of the base.
 func Render(namespace, image string) (string, error) {
-	if !validNamespace.MatchString(namespace) {
-		return "", fmt.Errorf("namespace %q: expected a name of lower-case letters, digits and hyphens, of 63 characters at most", namespace)
+	if err := CheckNamespace(namespace); err != nil {
+		return "", err
 	}
 	if image == "" {
 		image = Image
@@ -68,6 +68,14 @@ func Render(namespace, image string) (string, error) {
 		}
 	}
 	return out.String(), nil
+}
+
+// CheckNamespace returns an error unless the name can be one of a namespace.
+func CheckNamespace(name string) error {
+	if !validNamespace.MatchString(name) {
+		return fmt.Errorf("namespace %q: expected a name of lower-case letters, digits and hyphens, of 63 characters at most", name)
+	}
+	return nil
 }
 
 // place puts one document into the namespace.
