@@ -60,7 +60,7 @@ The form "workflow" is one Workflow: the plan begins when it is created, and eve
 	flags.StringVarP(&f.namespace, "namespace", "n", "squall", "the namespace that the dispatcher is in")
 	flags.Uint64Var(&f.seed, "seed", 1, "draw the faults of this seed")
 	flags.StringVar(&f.form, "form", string(chaosmesh.WorkflowForm), "what to print: "+strings.Join(formNames(), ", "))
-	flags.StringSliceVar(&f.apiServer, "api-server", []string{"10.96.0.1"}, "the ClusterIP of the `address` at which Pods reach the API server (kubectl get service kubernetes)")
+	flags.StringSliceVar(&f.apiServer, "api-server", []string{"10.96.0.1"}, "the `address` at which Pods reach the API server: its ClusterIP (kubectl get service kubernetes)")
 	flags.StringVar(&f.database, "database", "", "the `host` of the database, or LABEL=VALUE of its Pods (default: postgres.NAMESPACE.svc)")
 	flags.StringArrayVar(&f.http, "http", nil, "calls by this port go to a plain HTTP server in Pods, `PORT=LABEL=VALUE:NUMBER[/PATH]`; may be repeated")
 	return cmd
