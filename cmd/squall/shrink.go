@@ -84,6 +84,9 @@ func runShrink(cmd *cobra.Command, c *console, f *shrinkFlags, path string) erro
 	if err != nil {
 		return broken(err)
 	}
+	if err := reports.ShowMinimal(before, minimal.run, minimal.file); err != nil {
+		c.note("squall: %s", err) // the bundle may be somebody else's
+	}
 	i := c.outInk()
 	fmt.Fprintf(c.out, "%s  %s still violates %s\n", i.bold("minimal"), minimal.file, invariant)
 	fmt.Fprintf(c.out, "  before   %s\n  now      %s\n", result.From, result.To)
@@ -148,6 +151,7 @@ type minimal struct {
 	file, test, bundle string
 	text               []byte
 	scenario           *scenarios.Scenario
+	run                *reports.Run
 }
 
 // printWorlds says how the minimal scenario runs in real clusters, or why it does not.
@@ -189,7 +193,7 @@ func (f *shrinkFlags) writeMinimal(c *console, j job, r reduction.Result, invari
 	}
 	one := job{scenario: s, text: text, system: j.system, world: simulation(), from: r.Seed, count: 1}
 	o := performance{console: c, workers: 1, keepAll: true, progress: (&console{quiet: true}).begin("seeds", 1)}.perform(context.Background(), one)
-	m.bundle = o.bundle
+	m.bundle, m.run = o.bundle, o.run()
 	if o.failed == nil && o.tally.Verdict != checker.Invalid {
 		return m, fmt.Errorf("the minimal scenario %s does not fail: verdict %s", m.file, o.tally.Verdict)
 	}
