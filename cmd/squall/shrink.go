@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -84,7 +85,9 @@ func runShrink(cmd *cobra.Command, c *console, f *shrinkFlags, path string) erro
 	if err != nil {
 		return broken(err)
 	}
-	if err := reports.ShowMinimal(before, minimal.run, minimal.file); err != nil {
+	before.Minimal = &reports.Minimal{Invariant: invariant, Scenario: string(minimal.text), Seed: result.Seed, Before: result.From.String(),
+		Now: result.To.String(), Tried: int(tried), Run: minimal.run}
+	if err := errors.Join(c.amend(before), reports.ShowMinimal(before, minimal.run, minimal.file)); err != nil {
 		c.note("squall: %s", err) // the bundle may be somebody else's
 	}
 	i := c.outInk()
@@ -93,7 +96,8 @@ func runShrink(cmd *cobra.Command, c *console, f *shrinkFlags, path string) erro
 	fmt.Fprintf(c.out, "  tried    %s in %s\n\n%s\n", count(int(tried), "candidate", "candidates"), time.Since(began).Round(100*time.Millisecond), minimal.text)
 	fmt.Fprintf(c.out, "run it: squall run %s\n", shellWord(minimal.file))
 	minimal.printWorlds(c.out)
-	fmt.Fprintf(c.out, "Go test: %s\nreplay: squall replay %s\nreport: %s\n", minimal.test, shellWord(minimal.bundle), reportIn(minimal.bundle))
+	fmt.Fprintf(c.out, "Go test: %s\nreplay: squall replay %s\nexplain: squall explain %s\nreport: %s\n", minimal.test, shellWord(minimal.bundle),
+		shellWord(minimal.bundle), reportIn(before.Bundle))
 	if result.Interrupted {
 		c.note("squall: interrupted: this is the smallest found until then")
 		return ended(exitInterrupted)
