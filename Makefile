@@ -79,6 +79,8 @@ fuzz: ## half a minute of each fuzz target
 	go test -run '^$$' -fuzz FuzzFormula -fuzztime 30s ./checker/chain
 	go test -run '^$$' -fuzz FuzzFind -fuzztime 30s ./checker/chain/extract
 	go test -run '^$$' -fuzz FuzzPath -fuzztime 30s ./checker/chain/extract
+	go test -run '^$$' -fuzz FuzzFlags -fuzztime 30s ./faults/chaosmesh
+	go test -run '^$$' -fuzz FuzzStand -fuzztime 30s ./faults/chaosmesh
 
 golden: ## write the golden files anew; read the diff
 	go test ./reports/... ./cmd/squall/... -update

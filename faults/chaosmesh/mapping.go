@@ -197,6 +197,8 @@ func (s Site) callers(m *Mapped, ports []clusters.Port) []crowd {
 			m.refuse("packets do not tell which task a call is about")
 		case strings.HasPrefix(t.Process, "client"):
 			m.refuse("clients are outside the cluster")
+		case t.Node != "" && t.Process != "" && !strings.HasPrefix(t.Process, "worker"):
+			m.refuse("which Pods of %s are on a certain node cannot be said without its name", t.Process)
 		}
 		if m.Why != "" {
 			return nil
@@ -205,13 +207,16 @@ func (s Site) callers(m *Mapped, ports []clusters.Port) []crowd {
 	if m.Fault.Kind == faults.NodePartition {
 		return s.cutNode(m)
 	}
+	if m.Fault.CallPort() == clusters.Lease {
+		m.remark("leases are behind the same address as the rest of the API: all its API calls are affected")
+	}
 	switch {
 	case strings.HasPrefix(t.Process, "worker") && t.Task != "":
 		return []crowd{s.task(t.Task)}
-	case strings.HasPrefix(t.Process, "worker"):
-		return []crowd{s.workers(v1alpha1.AllMode)}
 	case t.Node != "":
 		return []crowd{s.node(t.Node)}
+	case strings.HasPrefix(t.Process, "worker"):
+		return []crowd{s.workers(v1alpha1.AllMode)}
 	case t.Process == "" || t.Process == "*":
 		return []crowd{s.replicas(), s.workers(v1alpha1.AllMode)}
 	}

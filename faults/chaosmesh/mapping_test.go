@@ -1,6 +1,7 @@
 package chaosmesh
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,7 @@ func TestWhatOneFaultLacks(t *testing.T) {
 		{"calls about a task", everything(), faults.Fault{Kind: faults.Call, Action: clusters.Refuse, Target: faults.Target{Port: clusters.API, Task: "task-1"}}, "which task"},
 		{"a client", everything(), faults.Fault{Kind: faults.Call, Action: clusters.Drop, Target: faults.Target{Port: clusters.Store, Process: "client"}}, "outside the cluster"},
 		{"workers and the API server", everything(), faults.Fault{Kind: faults.Call, Action: clusters.Drop, Target: faults.Target{Port: clusters.API, Process: "worker*"}}, "no calls to the API server"},
+		{"a dispatcher by its node", everything(), faults.Fault{Kind: faults.Call, Action: clusters.Drop, Target: faults.Target{Process: "dispatcher*", Node: "od-1"}}, "without its name"},
 		{"a kubelet", everything(), faults.Fault{Kind: faults.NodePartition, Ports: []clusters.Port{clusters.API}, Target: faults.Target{Node: "od-1"}}, "kubelet"},
 		{"no API server", bare, faults.Fault{Kind: faults.APIOutage}, "--api-server"},
 		{"no database", bare, faults.Fault{Kind: faults.StoreOutage}, "--database"},
@@ -106,6 +108,74 @@ func TestAWatchedClusterIsStruckByName(t *testing.T) {
 	got := m.pieces[0].chaos.PodChaos.Selector
 	if names := got.Pods["batch"]; len(names) != 1 || names[0] != "squall-dispatcher-abc" || len(m.Differs) != 1 {
 		t.Errorf("selector %+v, differs %q", got, m.Differs)
+	}
+}
+
+// TestAlikeIsNotARow: only what repeats itself at equal distances, one interval after the start at the earliest, is a Schedule.
+func TestAlikeIsNotARow(t *testing.T) {
+	s := everything()
+	for name, c := range map[string]struct {
+		at    []int
+		kinds string
+	}{
+		"a row":              {[]int{30, 60, 90}, "Schedule"},
+		"two":                {[]int{30, 60}, "PodChaos PodChaos"},
+		"at the same time":   {[]int{30, 30, 30}, "PodChaos PodChaos PodChaos"},
+		"at uneven times":    {[]int{30, 60, 95}, "PodChaos PodChaos PodChaos"},
+		"a row and one":      {[]int{30, 60, 90, 130}, "Schedule PodChaos"},
+		"from the start":     {[]int{0, 30, 60, 90}, "PodChaos Schedule"},
+		"too soon for a row": {[]int{10, 40, 70}, "PodChaos PodChaos PodChaos"},
+	} {
+		var plan faults.Plan
+		for _, at := range c.at {
+			plan = append(plan, faults.Fault{Kind: faults.PodRemove, At: time.Duration(at) * time.Second, Target: faults.Target{Task: "task-1"}})
+		}
+		r, err := s.Render(plan, ObjectsForm)
+		var kinds []string
+		covered := 0
+		for _, o := range r.Objects {
+			kinds = append(kinds, o.Sent.GetKind())
+			covered += len(o.Faults)
+		}
+		if got := strings.Join(kinds, " "); err != nil || got != c.kinds || covered != len(plan) {
+			t.Errorf("%s: %q for %d faults, %v; expected %q", name, got, covered, err, c.kinds)
+		}
+	}
+}
+
+// TestWhomItStrikes: the Pods of some targets.
+func TestWhomItStrikes(t *testing.T) {
+	s := everything()
+	s.Nodes = append(s.Nodes, clusters.NodeGroup{Name: "od-big", CapacityType: clusters.Spot})
+	for _, c := range []struct {
+		target faults.Target
+		pods   string
+	}{
+		{faults.Target{Process: "worker*", Node: "spot-2"}, "one squall.dev/task Exists [] on spot"},
+		{faults.Target{Process: "worker*", Node: "od-big-1"}, "one squall.dev/task Exists [] on spot"},
+		{faults.Target{Process: "worker*", Task: "task-1"}, "all squall.dev/task=task-1"},
+		{faults.Target{Process: "worker*"}, "all squall.dev/task Exists []"},
+		{faults.Target{Process: "reconciler-1"}, "all app.kubernetes.io/component=reconciler"},
+		{faults.Target{Process: "leader:dispatcher"}, "one app.kubernetes.io/component=dispatcher"},
+		{faults.Target{Process: "dispatcher*"}, "all app.kubernetes.io/component=dispatcher"},
+	} {
+		c.target.Port = clusters.Store
+		m := s.Map(0, faults.Fault{Kind: faults.Call, Action: clusters.Drop, Target: c.target})
+		if len(m.pieces) != 1 {
+			t.Errorf("%+v: %d objects, %s", c.target, len(m.pieces), m.Why)
+			continue
+		}
+		p := m.pieces[0].chaos.NetworkChaos.PodSelector
+		got := string(p.Mode) + " " + labelText(p.Selector.LabelSelectors)
+		for _, e := range p.Selector.ExpressionSelectors {
+			got += fmt.Sprint(e.Key, " ", e.Operator, " ", e.Values)
+		}
+		if on := p.Selector.NodeSelectors[labelCapacity]; on != "" {
+			got += " on " + on
+		}
+		if got != c.pods {
+			t.Errorf("%+v: %q, want %q", c.target, got, c.pods)
+		}
 	}
 }
 

@@ -114,14 +114,14 @@ func (s Site) run(all []Mapped, taken []bool, i int) ([]int, time.Duration) {
 	var every time.Duration
 	run := []int{i}
 	for j := i + 1; j < len(all); j++ {
-		if taken[j] || !sameButFor(first, all[j]) {
+		if taken[j] || !sameButTime(first, all[j]) {
 			continue
 		}
 		gap := all[j].Fault.At - all[run[len(run)-1]].Fault.At
 		if every == 0 {
 			every = gap
 		}
-		if gap != every {
+		if gap != every || gap == 0 {
 			break
 		}
 		run = append(run, j)
@@ -135,8 +135,11 @@ func (s Site) run(all []Mapped, taken []bool, i int) ([]int, time.Duration) {
 	return run, every
 }
 
-// sameButFor compares what strikes, not when.
-func sameButFor(a, b Mapped) bool {
+// sameButTime compares what strikes, not when.
+func sameButTime(a, b Mapped) bool {
+	if a.Fault.Kind != b.Fault.Kind || len(a.pieces) != len(b.pieces) {
+		return false
+	}
 	a.Fault.At, b.Fault.At, a.Index, b.Index = 0, 0, 0, 0
 	return reflect.DeepEqual(a, b)
 }

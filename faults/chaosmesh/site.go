@@ -174,8 +174,9 @@ func (s Site) capacityOf(target string) clusters.CapacityType {
 	if capacity, ok := strings.CutPrefix(target, "any:"); ok {
 		return clusters.CapacityType(capacity)
 	}
+	cut := max(0, strings.LastIndexByte(target, '-'))
 	for _, g := range s.Nodes {
-		if strings.HasPrefix(target, g.Name+"-") {
+		if target[:cut] == g.Name {
 			return g.CapacityType
 		}
 	}

@@ -122,6 +122,9 @@ func (st *Standing) experiment(s status, oneShot bool) {
 	struck := 0
 	var last time.Time
 	for _, r := range s.Experiment.Records {
+		if r == nil {
+			continue
+		}
 		v, failedAt := victim(r)
 		if v.Struck {
 			struck++
