@@ -9,8 +9,8 @@ import (
 // ErrLeak is I8-leak.
 var ErrLeak = errors.New("in the end nothing is left of a stopped task: its cleanup is done or put off, and its objects are gone")
 
-// leak looks at what is left at the end. What came about less than B before the end is not judged: the next sweep
-// would have seen to it.
+// leak looks at what is left at the end. What came about less than B before the end, disturbed time not counted, is not judged: the next
+// sweep would have seen to it.
 func leak(f *finding) {
 	if f.ended == nil || f.healed == nil || f.ended.Seq < f.healed.Seq {
 		f.note = "the run has no end after a healing"
@@ -27,7 +27,7 @@ func leak(f *finding) {
 
 func (f *finding) leaked(row *history.Event, left objects) {
 	created := &f.Events[left.last]
-	since := max(row.At, f.healed.At, row.Due) // a cleanup that was put off is due later
+	since := max(row.At, row.Due) // a cleanup that was put off is due later
 	owed := row.Cleanup
 	forgotten := !row.Cleanup && left.there > 0
 	if forgotten {

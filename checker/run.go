@@ -20,7 +20,7 @@ type run struct {
 	effects    []int32 // EffectCounted, EffectRefused, EffectLost
 	replicas   []int32 // ProcessStarted, ...
 	faults     []int32 // FaultStruck, FaultHealed
-	verbs      [history.PutLease + 1][]int32
+	verbs      [history.Watch + 1][]int32
 	executions []execution
 	latest     []int32   // by task: its last execution, -1 if it never ran
 	final      []int32   // by task: its last Row event, -1 if it never had one

@@ -36,6 +36,7 @@ func (s Settings) workload(t Task) Workload {
 		OnDemand: t.Spec.OnDemand(),
 		Deadline: s.deadline(t.Spec),
 		Grace:    s.PodGrace,
+		Restarts: s.PlatformRetries,
 		Work:     t.Spec.Work,
 		Held:     true,
 	}

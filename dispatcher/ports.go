@@ -159,6 +159,8 @@ type Workload struct {
 	OnDemand bool          // nodeSelector and toleration
 	Deadline time.Duration // activeDeadlineSeconds, counted by the kubelet from the pod's start
 	Grace    time.Duration // terminationGracePeriodSeconds
+	// Restarts is how often the kubelet starts the container again in place after it failed (restartPolicy OnFailure).
+	Restarts int
 	Work     Work
 
 	Held      bool      // carries our finalizer: cleanup is owed
@@ -173,6 +175,26 @@ type Workload struct {
 // WorkloadName is the one name under which a task's workload may exist: the API server
 // refuses a second one.
 func WorkloadName(id TaskID) string { return "task-" + string(id) }
+
+// Watch is a stream of changes of workloads, one request at a time. The reference does without, because a stream can break
+// unseen: what it decides on it reads. It is here for dispatchers that keep a cache.
+type Watch interface {
+	// Watch returns what changed after a resourceVersion, as far as it shows by now; 0 is from now on. Expired (410 Gone) means
+	// that the version is too old: only a list tells what there is.
+	Watch(ctx context.Context, after uint64) (Changes, error)
+}
+
+// Changes are the answer to one request of a watch.
+type Changes struct {
+	Items   []Change // in order
+	Version uint64   // the resourceVersion to go on from
+}
+
+// Change is a new version of an object, or its last one when it is gone.
+type Change struct {
+	Workload Workload
+	Gone     bool
+}
 
 // WorkloadPage is one page of a list.
 type WorkloadPage struct {
@@ -229,4 +251,5 @@ type Ports struct {
 	Workloads Workloads
 	Leases    Leases
 	Meter     Meter // may be nil
+	Watch     Watch // nil where the world has none
 }

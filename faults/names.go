@@ -8,7 +8,7 @@ import (
 // portOf is the way that calls of a verb go.
 func portOf(v history.Verb) clusters.Port {
 	switch v {
-	case history.Create, history.Get, history.List, history.Delete, history.Release, history.NodeExists:
+	case history.Create, history.Get, history.List, history.Delete, history.Release, history.NodeExists, history.Watch:
 		return clusters.API
 	case history.GetLease, history.PutLease:
 		return clusters.Lease

@@ -57,8 +57,6 @@ type runPage struct {
 	Banner     banner
 	Story      string
 	Timeline   timelineSection
-	Matters    *mattersSection
-	Minimal    *minimalSection
 	Control    *controlSection
 	Invariants invariantsSection
 	Faults     faultsSection
@@ -88,7 +86,7 @@ func (r *Run) page() (*runPage, error) {
 	}
 	s := setScene(r)
 	p := &runPage{chrome: c, Banner: r.banner(), Story: s.story(), Timeline: s.section(), All: s.fullTimeline(),
-		Invariants: r.invariants(), Faults: s.faultLedger(), Settings: r.settings(), Matters: r.matters(), Minimal: r.minimal()}
+		Invariants: r.invariants(), Faults: s.faultLedger(), Settings: r.settings()}
 	if r.Control != nil {
 		p.Control = s.control(&p.Timeline)
 	}

@@ -296,7 +296,7 @@ func routine(o history.Operation) bool {
 	}
 	switch o.Verb {
 	case history.Heartbeat, history.Read, history.Now, history.Confirm, history.Scan, history.Observe,
-		history.Get, history.List, history.NodeExists, history.GetLease, history.PutLease, history.Postpone:
+		history.Get, history.List, history.NodeExists, history.GetLease, history.PutLease, history.Watch, history.Postpone:
 		return true
 	}
 	return false

@@ -42,8 +42,10 @@ type CallRate struct {
 	Verb    string `yaml:"verb" doc:"The port method."`
 	Process string `yaml:"process,omitempty" doc:"Only calls of this process, or of all that begin so (dispatcher*)."`
 	Task    string `yaml:"task,omitempty" doc:"Only calls that concern this task."`
-	Min     *int   `yaml:"min,omitempty" doc:"At least this many."`
-	Max     *int   `yaml:"max,omitempty" doc:"At most this many."`
+	// After bounds the calls that are counted; they count from when they were made.
+	After time.Duration `yaml:"after,omitempty" doc:"Only calls made later than this."`
+	Min   *int          `yaml:"min,omitempty" doc:"At least this many."`
+	Max   *int          `yaml:"max,omitempty" doc:"At most this many."`
 }
 
 // Of returns what is expected of the named dispatcher, or nil.

@@ -97,11 +97,14 @@ func (w CallRate) unmet(h *history.History) []string {
 	calls := 0
 	for i := range h.Operations {
 		op := &h.Operations[i]
-		if op.Verb.String() == w.Verb && named(h.Processes, op.Process, w.Process) && named(h.Tasks, op.Task, w.Task) {
+		if (w.After == 0 || op.CalledAt > w.After) && op.Verb.String() == w.Verb && named(h.Processes, op.Process, w.Process) && named(h.Tasks, op.Task, w.Task) {
 			calls++
 		}
 	}
 	who := strings.TrimSpace("calls of " + w.Verb + " " + w.Task)
+	if w.After > 0 {
+		who += " after " + w.After.String()
+	}
 	switch {
 	case w.Max != nil && calls > *w.Max:
 		return []string{fmt.Sprintf("%d %s, expected at most %d", calls, who, *w.Max)}

@@ -32,8 +32,6 @@ type Options struct {
 	Check  checker.Options
 	// Plan, when set, takes the place of the faults that the scenario and the seed would make.
 	Plan faults.Plan
-	// Fork continues the run otherwise from some record on.
-	Fork clusters.Fork
 	// Tell is told, while the run is under way, what it comes to: phases, and what becomes of faults. May be nil.
 	Tell func(Note)
 }
@@ -113,6 +111,7 @@ type runner struct {
 	injector *faults.Injector
 	pending  atomic.Int64 // what clients, which may run beside the world, have yet to do
 	result   Result
+	wanted   dispatcher.Settings // those of the scenario
 }
 
 func (r *runner) run(ctx context.Context) (err error) {
@@ -120,10 +119,11 @@ func (r *runner) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	r.wanted = config.Settings
 	if change := r.options.System.Settings; change != nil {
 		config.Settings = change(config.Settings)
 	}
-	r.result.Settings, config.Fork = config.Settings, r.options.Fork
+	r.result.Settings = config.Settings
 	if r.result.Plan = r.options.Plan; r.result.Plan == nil {
 		if r.result.Plan, err = r.scenario.Plan(r.options.Seed); err != nil {
 			return err
@@ -238,6 +238,7 @@ func (r *runner) judge(s dispatcher.Settings) error {
 	h.Meta.Seed = r.options.Seed
 	h.Meta.Version = r.options.Version
 	h.Meta.Limits.CallsPerMinute = callsPerMinute
+	h.Meta.Limits.MaxInFlight = r.wanted.MaxInFlight // what was asked for, whatever the dispatcher makes of it
 	r.result.History = h
 	r.result.Virtual = r.cluster.Now()
 	if r.options.Record != nil {

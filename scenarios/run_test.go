@@ -3,6 +3,7 @@ package scenarios_test
 import (
 	"context"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/squall-chaos/squall/checker"
@@ -80,6 +81,25 @@ func TestLibraryUnderTheSeedsOfChaos(t *testing.T) {
 					t.Error(problem)
 				}
 			})
+		}
+	}
+}
+
+// TestCallsAfterAMoment: five tasks arrive within 13 s, and all are launched soon after that.
+func TestCallsAfterAMoment(t *testing.T) {
+	text, _ := scenarios.LibraryFile("demo")
+	for _, c := range []struct{ calls, unmet string }{
+		{"{verb: create, min: 5}", ""},
+		{"{verb: create, after: 1m, max: 0}", ""},
+		{"{verb: create, after: 10s, max: 0}", "calls of create after 10s, expected at most 0"},
+	} {
+		s, err := scenarios.Parse("demo.yaml", []byte(strings.Replace(string(text), "{verb: create, task: task-1, max: 10}", c.calls, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unmet := strings.Join(scenarios.Seeds(context.Background(), s, many(planted.Reference(), 1)).Unmet, "; ")
+		if (c.unmet == "") != (unmet == "") || !strings.Contains(unmet, c.unmet) {
+			t.Errorf("%s: got %q, expected %q", c.calls, unmet, c.unmet)
 		}
 	}
 }

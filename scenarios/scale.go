@@ -190,6 +190,12 @@ func (sc Scale) expectation(e *Expectation) *Expectation {
 			}
 		}
 	}
+	c.Calls = slices.Clone(e.Calls)
+	for i := range c.Calls {
+		if after := &c.Calls[i].After; *after > 0 {
+			*after = sc.time(*after) + sc.Limits.Late
+		}
+	}
 	return &c
 }
 

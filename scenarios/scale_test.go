@@ -33,7 +33,7 @@ faults:
 horizon: 20m
 settle: 12m
 expect:
-  reference: {tasks: [{task: task-1, started_by: 120s, ended_by: 12m}]}
+  reference: {tasks: [{task: task-1, started_by: 120s, ended_by: 12m}], calls: [{verb: create, after: 120s, max: 9}]}
 `
 
 var tight = Limits{
@@ -91,12 +91,13 @@ func TestScaledTimes(t *testing.T) {
 		{"settle", x.Settle, time.Minute},
 		{"started_by", x.Expect.Reference.Tasks[0].StartedBy, 10 * time.Second},
 		{"ended_by", x.Expect.Reference.Tasks[0].EndedBy, time.Minute},
+		{"calls after", x.Expect.Reference.Calls[0].After, 10 * time.Second},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, expected %s", c.what, c.got, c.want)
 		}
 	}
-	if s.Faults[0].At.A != 120*time.Second || s.Expect.Reference.Tasks[0].EndedBy != 12*time.Minute {
+	if s.Faults[0].At.A != 120*time.Second || s.Expect.Reference.Tasks[0].EndedBy != 12*time.Minute || s.Expect.Reference.Calls[0].After != 2*time.Minute {
 		t.Error("the scenario itself was changed")
 	}
 }

@@ -57,6 +57,7 @@ const (
 	NodeExists
 	GetLease
 	PutLease
+	Watch
 )
 
 // Code says why an operation failed or is unknown; the words are those of dispatcher's errors.

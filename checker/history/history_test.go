@@ -241,8 +241,8 @@ func TestEveryWordIsReadBack(t *testing.T) {
 			t.Errorf("%s: %v, %v", k, got, err)
 		}
 	}
-	if n := len(history.Verbs()); n != int(history.PutLease) {
-		t.Errorf("%d verbs have a word, want %d", n, history.PutLease)
+	if n := len(history.Verbs()); n != int(history.Watch) {
+		t.Errorf("%d verbs have a word, want %d", n, history.Watch)
 	}
 	if n := len(history.Kinds()); n != int(history.Ended) {
 		t.Errorf("%d kinds have a word, want %d", n, history.Ended)

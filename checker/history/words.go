@@ -13,7 +13,7 @@ var (
 		Scan: "scan", Observe: "observe", Requeue: "requeue", Conclude: "conclude", Cleaned: "cleaned", Postpone: "postpone", Health: "health",
 		Start: "start", Heartbeat: "heartbeat", Finish: "finish",
 		Create: "create", Get: "get", List: "list", Delete: "delete", Release: "release", NodeExists: "node-exists",
-		GetLease: "get-lease", PutLease: "put-lease",
+		GetLease: "get-lease", PutLease: "put-lease", Watch: "watch",
 	}
 
 	codeWords = []string{

@@ -61,6 +61,7 @@ type spares struct {
 	lists     answers[dispatcher.WorkloadPage]
 	found     answers[bool]
 	leases    answers[dispatcher.Lease]
+	changes   answers[dispatcher.Changes]
 }
 
 // value makes a call that answers with a T. A lost reply must not leak it.

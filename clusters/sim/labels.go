@@ -11,7 +11,7 @@ import (
 var verbs = [...]string{
 	"", "submit", "cancel", "resume", "read", "now", "lead", "confirm", "claim", "launched", "unclaim", "reject",
 	"scan", "observe", "requeue", "conclude", "cleaned", "postpone", "health", "start", "heartbeat", "finish", "create", "get",
-	"list", "delete", "release", "node-exists", "get-lease", "put-lease",
+	"list", "delete", "release", "node-exists", "get-lease", "put-lease", "watch",
 }
 
 // stage is one of the three events of a call.
@@ -41,7 +41,7 @@ type labels struct {
 }
 
 func newLabels(k *kernel.Kernel) (l labels) {
-	for v := range callLabels {
+	for v := range callLabels[:history.Watch] { // watches are rare; see label
 		for s, name := range callLabels[v] {
 			l.calls[v][s] = k.Label(name)
 		}
@@ -60,7 +60,12 @@ func newLabels(k *kernel.Kernel) (l labels) {
 }
 
 // label names an event of the call.
-func (c *call) label(s stage) kernel.Label { return c.world.labels.calls[c.verb][s] }
+func (c *call) label(s stage) kernel.Label {
+	if c.verb == history.Watch {
+		return c.world.kernel.Label(callLabels[c.verb][s]) // numbered when first used, so that all others keep their numbers
+	}
+	return c.world.labels.calls[c.verb][s]
+}
 
 // verbOf guards the table above against new verbs.
-var _ = [1]struct{}{}[len(verbs)-1-int(history.PutLease)]
+var _ = [1]struct{}{}[len(verbs)-1-int(history.Watch)]

@@ -55,6 +55,7 @@ func (p *process) ports() dispatcher.Ports {
 		Store:     store{&p.caller},
 		Workloads: workloads{&p.caller},
 		Leases:    leases{&p.caller},
+		Watch:     workloads{&p.caller},
 	}
 }
 

@@ -13,6 +13,7 @@ type workloads struct{ by *caller }
 
 var (
 	_ dispatcher.Workloads = workloads{}
+	_ dispatcher.Watch     = workloads{}
 	_ dispatcher.Leases    = leases{}
 )
 
@@ -66,6 +67,11 @@ func (a workloads) NodeExists(ctx context.Context, node string) (bool, error) {
 	c, op := a.call(history.NodeExists, "")
 	op.Detail, c.request.name = node, node
 	return value(ctx, c, &c.world.spares.found, (*call).nodeExists)
+}
+
+func (a workloads) Watch(ctx context.Context, after uint64) (dispatcher.Changes, error) {
+	c, _ := a.call(history.Watch, "")
+	return value(ctx, c, &c.world.spares.changes, func(*call) (dispatcher.Changes, error) { return a.by.world.kube.Changes(after) })
 }
 
 func (c *call) nodeExists() (bool, error) { return c.world.kube.NodeExists(c.request.name) }

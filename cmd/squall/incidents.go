@@ -137,7 +137,23 @@ func (r *incidentRun) plan(cmd *cobra.Command, f *runFlags, world worldEntry, s 
 	if err != nil || r.planned[trialKey{control.Name, referenceName}] {
 		return err
 	}
-	return r.add(cmd, f, world, control, referenceName)
+	for _, name := range passing(control) {
+		if err := r.add(cmd, f, world, control, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passing are the dispatchers that must pass the control: the reference, and those of which it says so.
+func passing(control *scenarios.Scenario) []string {
+	all := []string{referenceName}
+	for _, name := range planted.Names()[1:] {
+		if e := control.Expect.Of(name); e != nil && e.Verdict == "valid" {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 var referenceName = planted.Reference().Name
@@ -175,10 +191,15 @@ func trialOf(j job) trial {
 		return naiveTrial(j)
 	default: // the defect says that it shows here
 		for _, d := range planted.Defects() {
-			if d.System.Name == name {
-				j.count = max(j.count, d.Seeds)
-				return trial{part: partDefect, job: j, quarry: &quarry{names: d.Breaks}}
+			if d.System.Name != name {
+				continue
 			}
+			seeds, breaks := d.Seeds, d.Breaks
+			if d.Scenario != j.scenario.Name {
+				seeds, breaks = d.Witness.Seeds, d.Witness.Breaks
+			}
+			j.count = max(j.count, seeds)
+			return trial{part: partDefect, job: j, quarry: &quarry{names: breaks}}
 		}
 		panic("dispatcher " + name + " fails nothing here")
 	}

@@ -39,13 +39,13 @@ func (r incidentRun) table(c *console, done tried, took time.Duration) {
 func (t incidentTable) row(line func(...string), i scenarios.Incident) {
 	all := i.Scenarios()
 	if len(all) == 0 {
-		line(i.Row, "not modelled yet: "+i.NotModelled)
+		line(i.Row, "-", "-", "-", "not modelled yet: "+i.NotModelled)
 		return
 	}
 	label := i.Row
 	for _, s := range all {
 		falls := t.falls(s)
-		line(label, s.Name, t.came(s.Name, referenceName), t.came(s.Control, referenceName), falls[0])
+		line(label, s.Name, t.came(s.Name, referenceName), t.control(s), falls[0])
 		for _, more := range falls[1:] {
 			line("", "", "", "", more)
 		}
@@ -71,11 +71,22 @@ func (t incidentTable) falls(s *scenarios.Scenario) []string {
 	return all
 }
 
-// came is a cell: what a trial came to, with a sign for whether that is as it must be.
-func (t incidentTable) came(scenario, dispatcher string) string {
-	if scenario == "" {
+// control is how the scenario's control came out: the verdict of the reference, or that of the first that did not pass as it must.
+func (t incidentTable) control(s *scenarios.Scenario) string {
+	c, err := s.LoadControl()
+	if c == nil || err != nil {
 		return "-"
 	}
+	for _, name := range passing(c) {
+		if n, ok := t.done[trialKey{c.Name, name}]; ok && !t.tried.asMeant[n] {
+			return name + ": " + t.came(c.Name, name)
+		}
+	}
+	return t.came(c.Name, referenceName)
+}
+
+// came is a cell: what a trial came to, with a sign for whether that is as it must be.
+func (t incidentTable) came(scenario, dispatcher string) string {
 	n, ok := t.done[trialKey{scenario, dispatcher}]
 	if !ok {
 		return "not run"
@@ -152,8 +163,10 @@ func (t incidentTable) sum(c *console, took time.Duration) {
 // asMeant tells whether all trials of the scenario and its control were run and came out as they must.
 func (t incidentTable) asMeant(s *scenarios.Scenario) bool {
 	names := []trialKey{{s.Name, referenceName}}
-	if s.Control != "" {
-		names = append(names, trialKey{s.Control, referenceName})
+	if c, _ := s.LoadControl(); c != nil {
+		for _, name := range passing(c) {
+			names = append(names, trialKey{c.Name, name})
+		}
 	}
 	if s.Expect.Naive != nil {
 		names = append(names, trialKey{s.Name, naiveName})

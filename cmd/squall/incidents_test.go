@@ -8,7 +8,7 @@ import (
 )
 
 // unfailed are the incidents whose scenarios no dispatcher fails yet. It only ever gets shorter.
-var unfailed = []string{"A2", "D2", "D4", "H1", "H3", "L1", "L3", "L6"}
+var unfailed = []string{"E3"}
 
 // TestSomebodyFailsEveryIncident: a scenario that nobody fails shows nothing.
 func TestSomebodyFailsEveryIncident(t *testing.T) {

@@ -82,8 +82,12 @@ func fallsIn(s *scenarios.Scenario) []listedFall {
 	}
 	for _, d := range planted.Defects() {
 		named := slices.ContainsFunc(all, func(f listedFall) bool { return f.Dispatcher == d.System.Name })
-		if d.Scenario == s.Name && d.System.Name != naiveName && !named {
+		switch {
+		case d.System.Name == naiveName || named:
+		case d.Scenario == s.Name:
 			all = append(all, listedFall{d.System.Name, d.Breaks})
+		case d.Witness != nil && d.Witness.Scenario == s.Name:
+			all = append(all, listedFall{d.System.Name, d.Witness.Breaks})
 		}
 	}
 	return all
@@ -119,7 +123,7 @@ func (l incidentListing) write(w io.Writer, verbose bool) error {
 func (i listedIncident) write(t *tables) {
 	report := i.Reports[0]
 	if len(i.Scenarios) == 0 {
-		t.row(i.Row, report, "not modelled yet: "+i.NotModelled)
+		t.row(i.Row, report, "-", "-", "-", "-", "not modelled yet: "+i.NotModelled)
 		return
 	}
 	label := i.Row

@@ -36,6 +36,7 @@ var kindCannot = faults.Refusals{
 	{Kind: faults.ClockSkew, Why: "the clock is the kernel's, and no namespace of it can be set apart"},
 	{Kind: faults.StoreFailover, Why: "there is one Postgres server, and no standby to fail over to"},
 	{Kind: faults.StaleReplica, Why: "there is one Postgres server, and no replica that could lag behind"},
+	{Kind: faults.Call, Verb: "watch", Why: "replicas there have no port for watches"},
 	{Kind: faults.StaleCache, Why: "how far the API server's watch cache lags behind cannot be set"},
 }
 

@@ -61,6 +61,9 @@ func (o Options) pod(w dispatcher.Workload) (*corev1.Pod, error) {
 			Containers: []corev1.Container{o.container(w, work)},
 		},
 	}
+	if w.Restarts > 0 {
+		p.Spec.RestartPolicy = corev1.RestartPolicyOnFailure // a pod knows no number
+	}
 	if w.Held {
 		p.Finalizers = []string{Finalizer}
 	}

@@ -62,6 +62,7 @@ func Defects() []Defect {
 		exitCodeIsResult(), disruptionsAreFailures(),
 		noBackoffOnRefusal(), unboundedClaims(),
 		noWorkerStartGuard(), noSelfFence(), heartbeatByTask(),
+		launchFromSnapshot(), holdersInMemory(), counterByEvents(), twoRetryLayers(), watchNotRelisted(), catchUpRefused(),
 	}
 }
 

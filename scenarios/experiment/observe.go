@@ -68,7 +68,7 @@ func observe(r scenarios.Result, overruns map[string]bool) Observation {
 		patience: r.Settings.CreateTimeout, horizon: r.Scenario.Horizon, overruns: overruns}
 	w.watch()
 	for i := range h.Operations {
-		if v := h.Operations[i].Verb; v >= history.Create && v <= history.PutLease {
+		if v := h.Operations[i].Verb; v >= history.Create && v <= history.Watch {
 			o.Calls++
 		}
 	}

@@ -30,6 +30,7 @@ type Container struct {
 	poweredOff bool // it ran when its machine was switched off
 	code       int  // its exit code, once it ended
 	parked     bool // its preparation was cut short by that
+	restarts   int  // how often it was started again in place
 
 	// state and failure are the kubelet's word on the pod; the API server may not know it yet.
 	state   dispatcher.WorkloadState
@@ -109,20 +110,44 @@ func (s *Server) run(c *Container) {
 
 // end is the end of the process, whoever ended it, and what the kubelet makes of it.
 func (s *Server) end(c *Container, code int, detail string) {
-	c.deadline.Stop()
 	c.grace.Stop()
-	c.stage = ended
-	c.state, c.failure = c.verdict(code)
-	c.code = code
+	again := c.restartable(code)
+	if again {
+		s.startAgain(c)
+	} else {
+		c.deadline.Stop()
+		c.stage = ended
+		c.state, c.failure = c.verdict(code)
+		c.code = code
+	}
 	last := len(s.running) - 1
 	moved := s.running[last]
 	s.running[c.index], moved.index = moved, c.index
 	s.running[last] = nil
 	s.running = s.running[:last]
 	s.observeContainer(c, history.ContainerEnded, detail)
-	if c.pod.gone {
+	if c.pod.gone && !again {
 		c.node.forget(c)
 	}
+}
+
+// restartable tells whether the kubelet starts a container again that failed by itself (restartPolicy OnFailure).
+func (c *Container) restartable(code int) bool {
+	return code != 0 && c.restarts < c.Workload.Restarts && c.cause == byItself && c.node.on && !c.pod.gone
+}
+
+// The waits between two starts of a container that fails (pkg/kubelet/kubelet.go, initialCrashLoopBackOff and MaxCrashLoopBackOff).
+const (
+	firstBackOff = 10 * time.Second
+	mostBackOff  = 5 * time.Minute
+)
+
+// startAgain has the container start once more after a while; to the API server its pod runs on.
+func (s *Server) startAgain(c *Container) {
+	wait := min(firstBackOff<<c.restarts, mostBackOff)
+	c.restarts++
+	c.stage = preparing
+	c.starting = s.k.After(wait, s.k.Label("kubelet starts the container again"), func() { s.run(c) })
 }
 
 // kill is SIGKILL.

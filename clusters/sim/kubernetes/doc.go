@@ -26,7 +26,8 @@
 //     the API server (pkg/kubelet/active_deadline.go). SIGTERM, the grace period (at least a second, see
 //     pkg/kubelet/pod_workers.go, calculateEffectiveGracePeriod), SIGKILL. A terminal phase is reported only after the container stopped,
 //     and only then is a deletion confirmed (pkg/kubelet/status/status_manager.go, mergePodStatus and canBeDeleted).
-//     What it could not report it reports when it can. restartPolicy is Never.
+//     What it could not report it reports when it can. restartPolicy is Never, or
+//     OnFailure with a number of restarts, which are put off by 10 s, doubling up to 5 minutes (concepts/workloads/pods/pod-lifecycle).
 //   - Nodes. Heartbeats every 10 s, judged every 5 s; silence for NodeGrace makes a node NotReady, then a NoExecute
 //     taint evicts after UnreachableToleration; one node per 10 s is tainted, none while all nodes, or at least 3 and 55 % of up
 //     to 50, are NotReady (architecture/nodes, pkg/controller/nodelifecycle, pkg/controller/tainteviction).

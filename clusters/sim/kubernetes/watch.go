@@ -40,11 +40,16 @@ func (s *Server) Version() uint64 { return s.version }
 // Watch shows the changes after the resourceVersion from; 0 means from now on. Changes are remembered for
 // compactionAge, and only from the first Watch or the first cache lag on: what is older answers 410, and the client must list again.
 func (s *Server) Watch(from uint64) (*Watcher, error) {
-	s.watched = true
-	s.begin()
 	if from == 0 {
 		from = s.version
 	}
+	return s.watchAfter(from)
+}
+
+// watchAfter is a watch from a version on, which may be 0: that of a cluster in which nothing has happened.
+func (s *Server) watchAfter(from uint64) (*Watcher, error) {
+	s.watched = true
+	s.begin()
 	j := &s.journal
 	w := &Watcher{server: s, version: from}
 	w.next = j.start + sort.Search(len(j.changes), func(i int) bool { return j.changes[i].w.Version > from })
@@ -52,6 +57,30 @@ func (s *Server) Watch(from uint64) (*Watcher, error) {
 		return nil, fmt.Errorf("watch workloads from version %d: %w", from, dispatcher.ErrExpired)
 	}
 	return w, nil
+}
+
+// Changes is one request of a watch that ends with what shows by now. The version to go on from is one more than the last that was
+// shown, so that 0 can mean from now on.
+func (s *Server) Changes(after uint64) (dispatcher.Changes, error) {
+	from := s.version
+	if after > 0 {
+		from = after - 1
+	}
+	w, err := s.watchAfter(from)
+	if err != nil {
+		return dispatcher.Changes{}, err
+	}
+	var all dispatcher.Changes
+	for {
+		e, some, err := w.Next()
+		if err != nil {
+			return dispatcher.Changes{}, err
+		}
+		if all.Version = w.version + 1; !some {
+			return all, nil
+		}
+		all.Items = append(all.Items, dispatcher.Change{Workload: e.Workload, Gone: e.Type == Deleted})
+	}
 }
 
 // DropWatchEvents has drop decide, for each event about to be shown by this watch, whether it is lost instead; nil
