@@ -20,6 +20,14 @@ type Config struct {
 	Reconcilers int // replicas, named reconciler-1, ...
 	Nodes       []NodeGroup
 	Platform    Platform
+	// Fork continues the run otherwise from some point on. Only the simulation can do that.
+	Fork Fork
+}
+
+// Fork is where a run leaves the one of its seed: from the record At on, everything is drawn from another seed. The zero Fork is none.
+type Fork struct {
+	At   history.Seq
+	Seed uint64
 }
 
 // CapacityType is the value of the label karpenter.sh/capacity-type.

@@ -80,41 +80,68 @@ func NoBaseline(file string) *Baseline { return &Baseline{file: file} }
 // ParseBaseline reads a baseline. Errors have file, line and column.
 func ParseBaseline(file string, text []byte) (*Baseline, error) {
 	b := &Baseline{}
-	tree, err := parser.ParseBytes(text, 0)
-	if err == nil {
-		err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(b)
-	}
+	tree, err := b.decode(text)
 	b.file = file
-	if err != nil && err != io.EOF { // an empty file decodes to nothing
+	if err != nil {
 		return nil, b.misread(err)
 	}
+	if err := b.judge(tree); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// mostBaseline is how large a baseline may be, in bytes.
+const mostBaseline = 1 << 20
+
+// decode reads the text; what the YAML reader panics at is an error like any other.
+func (b *Baseline) decode(text []byte) (tree *ast.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it is not YAML: %v", r)
+		}
+	}()
+	if len(text) > mostBaseline {
+		return nil, fmt.Errorf("it has %d bytes, and may have %d", len(text), mostBaseline)
+	}
+	if tree, err = parser.ParseBytes(text, 0); err != nil {
+		return nil, err
+	}
+	if err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(b); err == io.EOF { // an empty file
+		err = nil
+	}
+	return tree, err
+}
+
+// judge says what is wrong with a baseline that could be read.
+func (b *Baseline) judge(tree *ast.File) error {
 	bad := func(path, message, fix string) error {
 		at := b.at(tree, path)
 		return fmt.Errorf("%s: %s %s\n  fix: %s", at, CodeBaseline, message, fix)
 	}
 	switch {
 	case b.APIVersion != scenarios.APIVersion:
-		return nil, bad("$.apiVersion", fmt.Sprintf("apiVersion is %q, expected %q", b.APIVersion, scenarios.APIVersion), "squall chaos --write-baseline "+shellWord(file)+" writes a baseline")
+		return bad("$.apiVersion", fmt.Sprintf("apiVersion is %q, expected %q", b.APIVersion, scenarios.APIVersion), "squall chaos --write-baseline "+shellWord(b.file)+" writes a baseline")
 	case b.Kind != BaselineKind:
-		return nil, bad("$.kind", fmt.Sprintf("kind is %q, expected %q", b.Kind, BaselineKind), "name a file that squall chaos --write-baseline wrote")
+		return bad("$.kind", fmt.Sprintf("kind is %q, expected %q", b.Kind, BaselineKind), "name a file that squall chaos --write-baseline wrote")
 	}
 	for i, k := range b.Failures {
 		path := fmt.Sprintf("$.failures[%d]", i)
 		switch {
 		case k.Scenario == "" || k.Dispatcher == "" || k.World == "":
-			return nil, bad(path, "a known failure needs scenario, dispatcher and world", "say which result of the suite is meant, as its table does")
+			return bad(path, "a known failure needs scenario, dispatcher and world", "say which result of the suite is meant, as its table does")
 		case k.Verdict != Valid && k.Verdict != Invalid:
-			return nil, bad(path+".verdict", fmt.Sprintf("verdict is %q, expected invalid, or valid where invalid should come out", k.Verdict), "only a verdict can be known; unknown is none")
+			return bad(path+".verdict", fmt.Sprintf("verdict is %q, expected invalid, or valid where invalid should come out", k.Verdict), "only a verdict can be known; unknown is none")
 		case k.Verdict == Invalid && len(k.Violates) == 0:
-			return nil, bad(path, "an invalid result violates something", "list the invariants under violates: squall explain shows their names")
+			return bad(path, "an invalid result violates something", "list the invariants under violates: squall explain shows their names")
 		}
 		for j, name := range k.Violates {
 			if !slices.Contains(checker.Names(), name) {
-				return nil, bad(fmt.Sprintf("%s.violates[%d]", path, j), fmt.Sprintf("no invariant is called %q", name), nearestName(name))
+				return bad(fmt.Sprintf("%s.violates[%d]", path, j), fmt.Sprintf("no invariant is called %q", name), nearestName(name))
 			}
 		}
 	}
-	return b, nil
+	return nil
 }
 
 func nearestName(name string) string {

@@ -139,3 +139,27 @@ func TestClassesByVerdict(t *testing.T) {
 		t.Errorf("class B: %+v", r)
 	}
 }
+
+// FuzzBaseline: whatever the file, it is read or refused with a place and a remedy.
+func FuzzBaseline(f *testing.F) {
+	head := "apiVersion: squall/v1alpha1\nkind: Baseline\n"
+	for _, text := range []string{"", "a: [", head, head + "failures:\n  - {scenario: x, dispatcher: y, world: sim, verdict: invalid, violates: [I1-overlap]}\n", head + "failures: &a [*a]\n", "- ? :\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		b, err := ParseBaseline("known.yaml", []byte(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "known.yaml:") || !strings.Contains(err.Error(), "\n  fix: ") {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		var out bytes.Buffer
+		if err := b.Write(&out); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseBaseline("known.yaml", out.Bytes()); err != nil {
+			t.Errorf("%q is read, and written it is not: %v\n%s", text, err, out.String())
+		}
+	})
+}

@@ -141,7 +141,19 @@ func assemble(path string, files map[string][]byte) (*Run, error) {
 			return nil, &Problem{Code: CodeDamaged, Path: filepath.Join(path, MadeFile), Message: "not what a run was made from", Err: err, Remedy: rerunRemedy}
 		}
 	}
-	return r, nil
+	return r, r.assembleFound(files)
+}
+
+// assembleFound reads what commands about the failure added.
+func (r *Run) assembleFound(files map[string][]byte) error {
+	for name, to := range map[string]any{MattersFile: &r.Matters, MinimalFile: &r.Minimal} {
+		if text := files[name]; text != nil {
+			if err := json.Unmarshal(text, to); err != nil {
+				return &Problem{Code: CodeDamaged, Path: filepath.Join(r.Bundle, name), Message: "not what squall writes there", Err: err, Remedy: "remove it"}
+			}
+		}
+	}
+	return nil
 }
 
 // restore gives a run back what its verdict file says.

@@ -80,6 +80,31 @@ func TestASummaryLiesBesideTheReportOfAFailure(t *testing.T) {
 	}
 }
 
+func TestASummaryShowsTheMinimalCase(t *testing.T) {
+	failed := opened(t, keep(t, t.TempDir(), failing()))
+	minimal := failing()
+	for i := range minimal.History.Tasks {
+		if minimal.History.Tasks[i] == "7" {
+			minimal.History.Tasks[i], minimal.Report.Violations[0].Task = "smallest", "smallest"
+		}
+	}
+	if err := ShowMinimal(failed, minimal, ".squall/minimal/minimal.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(failed.Bundle, SummaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"```sh\nsquall run .squall/minimal/minimal.yaml\n```", "  title smallest, from", "squall replay " + failed.Bundle} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q:\n%s", SummaryFile, want, text)
+		}
+	}
+	if _, err := Open(failed.Bundle); err != nil {
+		t.Errorf("the bundle cannot be opened any more: %v", err)
+	}
+}
+
 func TestBundleIsNeverSeenHalf(t *testing.T) {
 	root := t.TempDir()
 	r := failing()
@@ -208,6 +233,15 @@ func reseal(t *testing.T, path string, change func(*manifest)) {
 	if err := os.WriteFile(filepath.Join(path, ManifestFile), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func opened(t *testing.T, path string) *Run {
+	t.Helper()
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func keepWithoutReport(t *testing.T) string {

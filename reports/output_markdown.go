@@ -82,6 +82,9 @@ func failure(s Summary, drawn bool) []string {
 	if s.Story != "" {
 		lines = append(lines, "", paragraphed(s.Story))
 	}
+	if s.Minimal != "" {
+		lines = append(lines, "", "The smallest scenario found that fails in the same way, its timeline below:", "", fenced("sh", s.Minimal))
+	}
 	if drawn && s.Case != "" {
 		lines = append(lines, "", fenced("mermaid", s.Case))
 	}

@@ -57,6 +57,8 @@ type runPage struct {
 	Banner     banner
 	Story      string
 	Timeline   timelineSection
+	Matters    *mattersSection
+	Minimal    *minimalSection
 	Control    *controlSection
 	Invariants invariantsSection
 	Faults     faultsSection
@@ -86,7 +88,7 @@ func (r *Run) page() (*runPage, error) {
 	}
 	s := setScene(r)
 	p := &runPage{chrome: c, Banner: r.banner(), Story: s.story(), Timeline: s.section(), All: s.fullTimeline(),
-		Invariants: r.invariants(), Faults: s.faultLedger(), Settings: r.settings()}
+		Invariants: r.invariants(), Faults: s.faultLedger(), Settings: r.settings(), Matters: r.matters(), Minimal: r.minimal()}
 	if r.Control != nil {
 		p.Control = s.control(&p.Timeline)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/faults"
 	"github.com/squall-chaos/squall/scenarios"
+	"github.com/squall-chaos/squall/scenarios/causes"
 )
 
 // Verdict is the outcome of a run, or of many.
@@ -90,7 +91,10 @@ type Run struct {
 	Live bool
 	Made Made
 	// Fitted lists what of the scenario was changed to fit the world.
-	Fitted  []string
+	Fitted []string
+	// Matters is what squall explain found out about the failure, and Minimal what squall shrink made of it. Both may be nil.
+	Matters *causes.Explanation
+	Minimal *Minimal
 	Control *Run // the same scenario and seed under a dispatcher that passes; may be nil
 }
 

@@ -43,6 +43,7 @@ type Summary struct {
 	Seed           uint64
 	Story          string
 	Case           string // its minimal timeline in Mermaid
+	Minimal        string // the command that runs the minimal scenario, whose timeline Case is then; empty: nobody has shrunk it
 	Bundle, Report string // paths; empty: none
 	Replay         string
 	// Live: Replay judges the record again, since no seed makes the run again.

@@ -96,26 +96,46 @@ func abstractTraces(h *history.History) map[string][]step {
 	return traces
 }
 
-// partingOf finds the task whose traces part first in the real run; nil: none do.
+// partingOf finds the task whose traces part first, in either run; nil: none do. A task that only one of them has is not compared: a real
+// cluster runs fewer of a large group.
 func partingOf(model, real *history.History) *Parting {
 	a, b := abstractTraces(model), abstractTraces(real)
+	known := map[string]bool{}
+	for _, task := range model.Tasks {
+		known[task] = true
+	}
 	var first *Parting
-	parted := 0
+	parted, tasks := 0, 0
 	for _, task := range real.Tasks {
+		if !known[task] {
+			continue
+		}
+		tasks++
 		p := partingOfTask(a[task], b[task])
 		if p == nil {
 			continue
 		}
 		parted++
 		p.Task = task
-		if first == nil || p.RealAt < first.RealAt {
+		if first == nil || p.at() < first.at() {
 			first = p
 		}
 	}
 	if first != nil {
-		first.Parted, first.Tasks = parted, len(real.Tasks)
+		first.Parted, first.Tasks = parted, tasks
 	}
 	return first
+}
+
+// at is when the traces part: the earlier of the two steps that differ.
+func (p *Parting) at() time.Duration {
+	switch {
+	case p.Model == "":
+		return p.RealAt
+	case p.Real == "":
+		return p.ModelAt
+	}
+	return min(p.ModelAt, p.RealAt)
 }
 
 func partingOfTask(model, real []step) *Parting {
@@ -130,8 +150,6 @@ func partingOfTask(model, real []step) *Parting {
 		}
 		if i < len(real) {
 			p.Real, p.RealAt = real[i].what, real[i].at
-		} else if i > 0 {
-			p.RealAt = real[i-1].at
 		}
 		return p
 	}
@@ -147,14 +165,20 @@ func (p *Parting) Words() string {
 	if n := len(p.Common); n > 0 {
 		before = "after " + p.Common[n-1]
 	}
-	next := func(what string, at time.Duration) string {
-		if what == "" {
-			return "nothing more"
-		}
-		return what + " (" + seconds(at) + ")"
-	}
-	return fmt.Sprintf("%s parts %s: sim %s, kind %s; %d of %s do so", p.Task, before, next(p.Model, p.ModelAt), next(p.Real, p.RealAt),
+	return fmt.Sprintf("%s parts %s: sim %s, kind %s; %d of %s do so", p.Task, before, nextStep(p.Model, p.ModelAt), nextStep(p.Real, p.RealAt),
 		p.Parted, count(p.Tasks, "task", "tasks"))
+}
+
+// Sides are what comes next in either run.
+func (p *Parting) Sides() (first, second string) {
+	return p.Task + ": " + nextStep(p.Model, p.ModelAt), p.Task + ": " + nextStep(p.Real, p.RealAt)
+}
+
+func nextStep(what string, at time.Duration) string {
+	if what == "" {
+		return "nothing more"
+	}
+	return what + " (" + seconds(at) + ")"
 }
 
 // words is one side's verdict with its reasons.

@@ -27,7 +27,7 @@ func (s *Scenario) Explicit(seed uint64, plan faults.Plan) (*Scenario, error) {
 	c.Expect, c.Control, c.Incidents, c.Swarm, c.Calibration = Expect{Tolerate: s.Expect.Tolerate}, "", nil, "", Calibration{}
 	c.Variants = nil
 	c.Settings = changedFrom(c.profileName(), settings)
-	c.Seeds, c.From = 0, 0
+	c.Seeds, c.From, c.Variants = 0, 0, nil
 	if seed != 1 {
 		c.From = int(seed)
 	}

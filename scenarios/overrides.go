@@ -50,6 +50,9 @@ func (o Override) String() string {
 	return fmt.Sprintf("%s=%d", o.Name, o.Number)
 }
 
+// IsDuration tells whether the setting is a duration.
+func (o Override) IsDuration() bool { return isDuration(o.Name) }
+
 // Apply returns the settings with the overrides in place.
 func (os Overrides) Apply(to dispatcher.Settings) dispatcher.Settings {
 	v := reflect.ValueOf(&to).Elem()

@@ -32,6 +32,8 @@ type Options struct {
 	Check  checker.Options
 	// Plan, when set, takes the place of the faults that the scenario and the seed would make.
 	Plan faults.Plan
+	// Fork continues the run otherwise from some record on.
+	Fork clusters.Fork
 	// Tell is told, while the run is under way, what it comes to: phases, and what becomes of faults. May be nil.
 	Tell func(Note)
 }
@@ -123,7 +125,7 @@ func (r *runner) run(ctx context.Context) (err error) {
 	if change := r.options.System.Settings; change != nil {
 		config.Settings = change(config.Settings)
 	}
-	r.result.Settings = config.Settings
+	r.result.Settings, config.Fork = config.Settings, r.options.Fork
 	if r.result.Plan = r.options.Plan; r.result.Plan == nil {
 		if r.result.Plan, err = r.scenario.Plan(r.options.Seed); err != nil {
 			return err

@@ -124,7 +124,7 @@ func (b bound) String() string {
 	if b.isNumber {
 		return strconv.FormatInt(b.value, 10)
 	}
-	return durationText(time.Duration(b.value))
+	return DurationText(time.Duration(b.value))
 }
 
 // draw is the new value, or for a shift the distance, of the variant of that number.
@@ -148,7 +148,7 @@ func (v Variation) changed(was, drawn string) string {
 	if v.Shift != nil {
 		at, _ := time.ParseDuration(was) // both were validated
 		by, _ := time.ParseDuration(drawn)
-		return durationText(max(at+by, 0))
+		return DurationText(max(at+by, 0))
 	}
 	if !bare.MatchString(drawn) {
 		return strconv.Quote(drawn)

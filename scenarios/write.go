@@ -53,10 +53,10 @@ func unset(v reflect.Value) bool {
 func flow(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case time.Duration:
-		return durationText(x)
+		return DurationText(x)
 	case clusters.Dist:
 		if x.Shape == clusters.FixedShape {
-			return durationText(x.A)
+			return DurationText(x.A)
 		}
 		return DistText(x)
 	case Overrides:
@@ -64,7 +64,7 @@ func flow(v reflect.Value) string {
 		for i, o := range x {
 			name, value, _ := strings.Cut(o.String(), "=")
 			if isDuration(o.Name) {
-				value = durationText(o.Duration)
+				value = DurationText(o.Duration)
 			}
 			parts[i] = name + ": " + value
 		}
@@ -109,8 +109,8 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// durationText is 30m where Go says 30m0s.
-func durationText(d time.Duration) string {
+// DurationText is a time as people write it: 30m where Go says 30m0s.
+func DurationText(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

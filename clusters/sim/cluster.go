@@ -57,7 +57,7 @@ func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 	}
 	k := kernel.New(c.Seed)
 	w := &Cluster{
-		config: c, kernel: k, labels: newLabels(k), record: newRecord(k, m), chance: k.Stream("rules"),
+		config: c, kernel: k, labels: newLabels(k), record: newRecord(k, m, c.Fork), chance: k.Stream("rules"),
 		shutdown: k.Stream("worker: shutdown"), holders: map[string]dispatcher.InstanceID{},
 		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{}, contexts: m.contexts,
 	}

@@ -13,6 +13,7 @@ import (
 // record is the history while it is written.
 type record struct {
 	kernel     *kernel.Kernel
+	fork       clusters.Fork
 	seq        history.Seq
 	operations []history.Operation // in order of Call
 	open       []*call             // whose operations may still change
@@ -27,9 +28,10 @@ type record struct {
 	busy int   // rows that still need something
 }
 
-func newRecord(k *kernel.Kernel, m *Memory) *record {
+func newRecord(k *kernel.Kernel, m *Memory, fork clusters.Fork) *record {
 	r := &record{
 		kernel:     k,
+		fork:       fork,
 		operations: m.operations,
 		events:     m.events,
 		open:       m.open,
@@ -42,6 +44,9 @@ func newRecord(k *kernel.Kernel, m *Memory) *record {
 
 func (r *record) next() history.Seq {
 	r.seq++
+	if r.seq == r.fork.At {
+		r.kernel.Fork(r.fork.Seed)
+	}
 	return r.seq
 }
 

@@ -31,6 +31,7 @@ nodes: [{name: od, capacity_type: on-demand, count: %d, pods: 100}]
 platform: {api_latency: 2ms, store_latency: 1ms, scheduling: 10ms, image_pull: 1s, startup: 500ms}
 tasks: [{name: task, count: %d, arrive: {every: %dus}, run: {uniform: [20s, 60s]}}]
 horizon: 30m
+expect: {tolerate: [I5-rate]} # a limit for small clusters
 `, batch, max(50, 6*batch), replicas, replicas, 2+tasks/1500, tasks, 1_800_000_000/tasks/2)
 	s, err := scenarios.Parse("sized.yaml", []byte(text))
 	if err != nil {

@@ -14,15 +14,24 @@ import (
 )
 
 func newExplainCommand(c *console) *cobra.Command {
-	return &cobra.Command{
-		Use:   "explain CODE|INVARIANT|FAULT|ACTION|DISPATCHER|SETTING|B",
-		Short: "Explain a name that Squall prints",
-		Long: "Explain the code of an error (SQ104), an invariant of a verdict (I1-overlap), a kind of fault (node-kill), what can\n" +
-			"become of a call (cut-reply), a dispatcher (naive), a setting (recovery_grace), a built-in rule of squall lint\n" +
-			"(workflow-in-grace) or the bound B.",
-		Example: "  squall explain I1-overlap",
-		Args:    exactly("name", "an error code (SQ104), an invariant (I1-overlap), a fault or a dispatcher"),
-		RunE: func(_ *cobra.Command, args []string) error {
+	var f explainFlags
+	cmd := &cobra.Command{
+		Use:   "explain BUNDLE|latest|CODE|INVARIANT|FAULT|ACTION|DISPATCHER|SETTING|B",
+		Short: "Say what matters about a failing run, or explain a name that Squall prints",
+		Long: `Say what matters about a failing run: for each setting and each fault whether it is irrelevant, or the value at which the verdict
+flips; from when on the failure was inevitable; and which single change averts it. All of it is searched for in the simulation, with
+one thing changed at a time, and added to the report of the bundle.
+
+Or explain the code of an error (SQ104), an invariant of a verdict (I1-overlap), a kind of fault (node-kill), what can become of a
+call (cut-reply), a dispatcher (naive), a setting (recovery_grace), a built-in rule of squall lint (workflow-in-grace) or the bound B.
+
+The status is 0 when there was something to explain, and 2 for a bundle in which nothing was violated.`,
+		Example: "  squall explain latest\n  squall explain I1-overlap",
+		Args:    exactly("name", "a bundle (its path, or latest), an error code (SQ104), an invariant (I1-overlap), a fault or a dispatcher"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.isBundleName(args[0]) {
+				return explainBundle(cmd, c, &f, args[0])
+			}
 			text, err := explanationOf(args[0])
 			if err != nil {
 				return err
@@ -31,6 +40,9 @@ func newExplainCommand(c *console) *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&f.invariant, "invariant", "", "of a bundle: the violation to explain (default: its first)")
+	f.addWorkers(cmd)
+	return cmd
 }
 
 func explanationOf(name string) (string, error) {

@@ -223,7 +223,7 @@ func (c *console) close(r results, outputs []output) error {
 		}
 		fmt.Fprintln(w, worth.again())
 		if worth.verdict() == reports.Invalid {
-			fmt.Fprintf(w, "shrink: squall shrink %s\n", shellWord(worth.bundle))
+			fmt.Fprintf(w, "shrink: squall shrink %[1]s\nexplain: squall explain %[1]s\n", shellWord(worth.bundle))
 		}
 		if report == "" {
 			report = reportIn(worth.bundle)

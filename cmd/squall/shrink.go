@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -84,13 +85,19 @@ func runShrink(cmd *cobra.Command, c *console, f *shrinkFlags, path string) erro
 	if err != nil {
 		return broken(err)
 	}
+	before.Minimal = &reports.Minimal{Invariant: invariant, Scenario: string(minimal.text), Seed: result.Seed, Before: result.From.String(),
+		Now: result.To.String(), Tried: int(tried), Run: minimal.run}
+	if err := errors.Join(c.amend(before), reports.ShowMinimal(before, minimal.run, minimal.file)); err != nil {
+		c.note("squall: %s", err) // the bundle may be somebody else's
+	}
 	i := c.outInk()
 	fmt.Fprintf(c.out, "%s  %s still violates %s\n", i.bold("minimal"), minimal.file, invariant)
 	fmt.Fprintf(c.out, "  before   %s\n  now      %s\n", result.From, result.To)
 	fmt.Fprintf(c.out, "  tried    %s in %s\n\n%s\n", count(int(tried), "candidate", "candidates"), time.Since(began).Round(100*time.Millisecond), minimal.text)
 	fmt.Fprintf(c.out, "run it: squall run %s\n", shellWord(minimal.file))
 	minimal.printWorlds(c.out)
-	fmt.Fprintf(c.out, "Go test: %s\nreplay: squall replay %s\nreport: %s\n", minimal.test, shellWord(minimal.bundle), reportIn(minimal.bundle))
+	fmt.Fprintf(c.out, "Go test: %s\nreplay: squall replay %s\nexplain: squall explain %s\nreport: %s\n", minimal.test, shellWord(minimal.bundle),
+		shellWord(minimal.bundle), reportIn(before.Bundle))
 	if result.Interrupted {
 		c.note("squall: interrupted: this is the smallest found until then")
 		return ended(exitInterrupted)
@@ -148,6 +155,7 @@ type minimal struct {
 	file, test, bundle string
 	text               []byte
 	scenario           *scenarios.Scenario
+	run                *reports.Run
 }
 
 // printWorlds says how the minimal scenario runs in real clusters, or why it does not.
@@ -189,7 +197,7 @@ func (f *shrinkFlags) writeMinimal(c *console, j job, r reduction.Result, invari
 	}
 	one := job{scenario: s, text: text, system: j.system, world: simulation(), from: r.Seed, count: 1}
 	o := performance{console: c, workers: 1, keepAll: true, progress: (&console{quiet: true}).begin("seeds", 1)}.perform(context.Background(), one)
-	m.bundle = o.bundle
+	m.bundle, m.run = o.bundle, o.run()
 	if o.failed == nil && o.tally.Verdict != checker.Invalid {
 		return m, fmt.Errorf("the minimal scenario %s does not fail: verdict %s", m.file, o.tally.Verdict)
 	}

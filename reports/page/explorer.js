@@ -150,16 +150,20 @@
       colours[c] = style.getPropertyValue("--" + c).trim();
     });
   }
-  function gutter() { return Math.min(150, Math.round(frame.clientWidth * 0.26)); }
-  function width() { return frame.clientWidth; }
-  function height() { return frame.clientHeight; }
-  function x(us) { return gutter() + (us - view.from) / span() * (width() - gutter() - 8); }
-  function at(px) { return view.from + (px - gutter()) / (width() - gutter() - 8) * span(); }
+  // The size is asked for once per picture: to ask costs a look at the page's layout, and every mark needs it.
+  var wide = 1, high = 1, left = 0;
+  function measure() { wide = frame.clientWidth; high = frame.clientHeight; left = Math.min(150, Math.round(wide * 0.26)); }
+  function gutter() { return left; }
+  function width() { return wide; }
+  function height() { return high; }
+  function x(us) { return left + (us - view.from) / (view.to - view.from) * (wide - left - 8); }
+  function at(px) { return view.from + (px - left) / (wide - left - 8) * (view.to - view.from); }
 
   var pending = false;
   function draw() { if (!pending) { pending = true; requestAnimationFrame(function () { pending = false; paint(); }); } }
 
   function paint() {
+    measure();
     var scale = window.devicePixelRatio || 1, w = width(), h = height();
     if (canvas.width !== Math.round(w * scale) || canvas.height !== Math.round(h * scale)) {
       canvas.width = Math.round(w * scale); canvas.height = Math.round(h * scale);
@@ -198,7 +202,7 @@
 
   // paintItems draws what is in view; what falls on a pixel that has a mark of the same kind already is not drawn once more.
   function paintItems(w, h) {
-    var scroll = frame.scrollTop, last = new Float32Array(lanes.length * MOST_ROWS * 5).fill(-1e9), left = gutter();
+    var scroll = frame.scrollTop, last = new Float32Array(lanes.length * MOST_ROWS * 5).fill(-1e9);
     for (var k = 0; k < n; k++) {
       var i = order[k];
       if (from[i] > view.to) { break; }
@@ -206,7 +210,7 @@
       var l = lanes[lane[i]], y = l.top - scroll + PAD + row[i] * ROW;
       if (y > h || y + ROW < AXIS) { continue; }
       var a = x(from[i]), b = Math.max(x(to[i]), a + 1), slot = (lane[i] * MOST_ROWS + row[i]) * 5 + what[i];
-      if (b - last[slot] < 0.6 && !(searching && matched[i]) && i !== chosen) { continue; }
+      if (b - last[slot] < 0.9 && !(searching && matched[i]) && i !== chosen) { continue; }
       last[slot] = b;
       pen.globalAlpha = searching && !matched[i] ? 0.22 : 1;
       bar(i, Math.max(a, left - 4), Math.min(b, w + 4), y);
@@ -221,24 +225,24 @@
 
   // bar has a shape for each kind besides its colour: full, hollow or upper half when refused, hatched or lower half when unknown.
   function bar(i, a, b, y) {
-    var wide = b - a, kind = what[i];
-    if (kind === OK) { pen.fillStyle = colours.slate; pen.fillRect(a, y, wide, BAR); }
+    var long = b - a, kind = what[i];
+    if (kind === OK) { pen.fillStyle = colours.slate; pen.fillRect(a, y, long, BAR); }
     if (kind === REFUSED) {
-      if (wide < 4) { pen.fillStyle = colours.warn; pen.fillRect(a, y, Math.max(wide, 1.5), BAR / 2); } else {
-        pen.fillStyle = colours.panel; pen.strokeStyle = colours.warn; pen.lineWidth = 1.5; pen.fillRect(a, y, wide, BAR); pen.strokeRect(a + 0.75, y + 0.75, wide - 1.5, BAR - 1.5);
+      if (long < 4) { pen.fillStyle = colours.warn; pen.fillRect(a, y, Math.max(long, 1.5), BAR / 2); } else {
+        pen.fillStyle = colours.panel; pen.strokeStyle = colours.warn; pen.lineWidth = 1.5; pen.fillRect(a, y, long, BAR); pen.strokeRect(a + 0.75, y + 0.75, long - 1.5, BAR - 1.5);
       }
     }
     if (kind === UNKNOWN) {
-      pen.fillStyle = colours.bad; pen.fillRect(a, y + BAR / 2, Math.max(wide, 1.5), BAR / 2);
-      if (wide >= 6) { pen.strokeStyle = colours.bad; pen.lineWidth = 1; pen.beginPath(); for (var s = a + 2; s < b; s += 5) { pen.moveTo(s, y + BAR); pen.lineTo(s + 3, y); } pen.stroke(); }
+      pen.fillStyle = colours.bad; pen.fillRect(a, y + BAR / 2, Math.max(long, 1.5), BAR / 2);
+      if (long >= 6) { pen.strokeStyle = colours.bad; pen.lineWidth = 1; pen.beginPath(); for (var s = a + 2; s < b; s += 5) { pen.moveTo(s, y + BAR); pen.lineTo(s + 3, y); } pen.stroke(); }
     }
     if (kind >= WORKED) {
       pen.fillStyle = kind === WORKED ? colours.accent : colours.panel; pen.strokeStyle = colours.accent; pen.lineWidth = 1;
-      pen.fillRect(a, y, wide, BAR);
-      if (wide > 3) { pen.strokeRect(a + 0.5, y + 0.5, wide - 1, BAR - 1); }
-      if (counted[i] && wide > 6) { pen.fillStyle = colours.good; pen.fillRect(b - 4, y - 1, 3, BAR + 2); }
+      pen.fillRect(a, y, long, BAR);
+      if (long > 3) { pen.strokeRect(a + 0.5, y + 0.5, long - 1, BAR - 1); }
+      if (counted[i] && long > 6) { pen.fillStyle = colours.good; pen.fillRect(b - 4, y - 1, 3, BAR + 2); }
     }
-    if (searching && matched[i]) { pen.strokeStyle = colours.ink; pen.lineWidth = 1; pen.strokeRect(a - 1.5, y - 1.5, Math.max(wide, 1) + 3, BAR + 3); }
+    if (searching && matched[i]) { pen.strokeStyle = colours.ink; pen.lineWidth = 1; pen.strokeRect(a - 1.5, y - 1.5, Math.max(long, 1) + 3, BAR + 3); }
   }
 
   function paintBroken(h) {
@@ -304,9 +308,9 @@
   // ---- Moving
 
   function look(a, b) {
-    var wide = Math.max(Math.min(b - a, run.end), 20);
-    a = Math.max(0, Math.min(a, run.end - wide));
-    view.from = a; view.to = a + wide;
+    var length = Math.max(Math.min(b - a, run.end), 20);
+    a = Math.max(0, Math.min(a, run.end - length));
+    view.from = a; view.to = a + length;
     draw(); address();
   }
   function zoom(factor, around) { look(around - (around - view.from) * factor, around + (view.to - around) * factor); }
@@ -455,7 +459,7 @@
     begun = true;
     read().then(function (value) {
       run = value;
-      columns(); choices(); dye(); listen();
+      measure(); columns(); choices(); dye(); listen();
       view = { from: 0, to: Math.max(run.end, 20) };
       if (!follow()) { filter(); draw(); }
       requestAnimationFrame(function () { ready = true; frame.dataset.ready = Math.round(performance.now()); });

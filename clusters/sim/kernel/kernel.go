@@ -36,6 +36,7 @@ type Kernel struct {
 
 	seed      uint64
 	streams   map[string]*rand.Rand
+	sources   map[string]*rand.PCG
 	processes []*Process
 	running   *Process
 	start     Label
@@ -45,7 +46,7 @@ type Kernel struct {
 
 // New returns a simulation at time zero whose every decision follows from the seed.
 func New(seed uint64) *Kernel {
-	k := &Kernel{seed: seed, byName: map[string]Label{}, streams: map[string]*rand.Rand{}}
+	k := &Kernel{seed: seed, byName: map[string]Label{}, streams: map[string]*rand.Rand{}, sources: map[string]*rand.PCG{}}
 	k.ties = k.source("kernel: tie-break")
 	k.Label("") // label 0
 	k.start = k.Label("start")

@@ -17,9 +17,26 @@ func (k *Kernel) Stream(name string) *rand.Rand {
 }
 
 func (k *Kernel) source(name string) *rand.PCG {
+	source := &rand.PCG{}
+	k.begin(source, name)
+	k.sources[name] = source
+	return source
+}
+
+// begin lets a stream begin anew under the kernel's seed.
+func (k *Kernel) begin(source *rand.PCG, name string) {
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	return rand.NewPCG(spread(k.seed), spread(h.Sum64()^k.seed))
+	source.Seed(spread(k.seed), spread(h.Sum64()^k.seed))
+}
+
+// Fork lets everything that is drawn from now on follow from another seed: the run so far, continued otherwise. What was drawn already,
+// such as when events that are scheduled happen, stays.
+func (k *Kernel) Fork(seed uint64) {
+	k.seed = seed
+	for name, source := range k.sources { // order does not matter: each stream is its own
+		k.begin(source, name)
+	}
 }
 
 // spread is the finalizer of SplitMix64: seeds that differ by one bit start far apart.
