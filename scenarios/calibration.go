@@ -10,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/squall-chaos/squall/checker/strictyaml"
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/dispatcher"
 )
@@ -35,7 +36,7 @@ const measuredWord = "measured"
 
 // calibration reads what stands under the key: what was measured, or the file that has it.
 func (s *source) calibration(n ast.Node, to slot) {
-	if text, ok := textOf(n); ok {
+	if text, ok := strictyaml.Text(n); ok {
 		s.calibrationFile = text
 		return
 	}
@@ -131,7 +132,7 @@ func Calibrated(name string, text []byte, file string, strict bool) (*Scenario, 
 		for i := range bad.Problems {
 			if p := &bad.Problems[i]; p.Line >= first { // it stands in the calibration's own file
 				p.File, p.Line, p.Col = file, p.Line-first+1, max(p.Col-2, 1)
-				p.Excerpt = newSource(file, plainText(data)).excerpt(spot{p.Line, p.Col, p.width})
+				p.Excerpt = newSource(file, plainText(data)).excerpt(spot{Line: p.Line, Col: p.Col, Width: p.width})
 			}
 		}
 	}
@@ -148,9 +149,7 @@ func (s *Scenario) measuredSetting(f dispatcher.Finding) bool {
 // Text is what the scenario was parsed from, a calibration file that it names included.
 func (s *Scenario) Text() []byte { return []byte(strings.Join(s.source.lines, "\n")) }
 
-func plainText(data []byte) string {
-	return strings.ReplaceAll(strings.TrimPrefix(string(data), "\uFEFF"), "\r\n", "\n")
-}
+func plainText(data []byte) string { return strictyaml.Plain(data) }
 
 // withCalibration puts a calibration at the end of a scenario's text; lines before keep their numbers. First is the number of the
 // line that the calibration's own first line has there.

@@ -3,25 +3,27 @@ package scenarios
 import (
 	"slices"
 	"strings"
+
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // The codes of problems with scenario files (SQ1xx) and settings (SQ2xx); those of faults (SQ3xx) are in package faults.
 const (
-	CodeSyntax       = "SQ101"
-	CodeLimits       = "SQ102"
+	CodeSyntax       = strictyaml.CodeSyntax
+	CodeLimits       = strictyaml.CodeLimits
 	CodeVersion      = "SQ103"
-	CodeField        = "SQ104"
-	CodeType         = "SQ105"
-	CodeDuplicate    = "SQ106"
-	CodeMissing      = "SQ107"
+	CodeField        = strictyaml.CodeField
+	CodeType         = strictyaml.CodeType
+	CodeDuplicate    = strictyaml.CodeDuplicate
+	CodeMissing      = strictyaml.CodeMissing
 	CodeDuration     = "SQ108"
 	CodeDistribution = "SQ109"
-	CodeRange        = "SQ110"
+	CodeRange        = strictyaml.CodeRange
 	CodeName         = "SQ111"
 	CodeTask         = "SQ112"
-	CodeEmpty        = "SQ113"
-	CodeDocuments    = "SQ114"
-	CodeUseless      = "SQ115"
+	CodeEmpty        = strictyaml.CodeEmpty
+	CodeDocuments    = strictyaml.CodeDocuments
+	CodeUseless      = strictyaml.CodeUseless
 	CodePastHorizon  = "SQ116"
 	CodeExpect       = "SQ117"
 	CodeControl      = "SQ118"

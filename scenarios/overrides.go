@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/squall-chaos/squall/checker/strictyaml"
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
@@ -58,10 +59,10 @@ func (os Overrides) Apply(to dispatcher.Settings) dispatcher.Settings {
 	v := reflect.ValueOf(&to).Elem()
 	for _, o := range os {
 		for _, f := range fieldsOf(v.Type()) {
-			if f.name != o.Name {
+			if f.Name != o.Name {
 				continue
 			}
-			if field := v.FieldByIndex(f.index); field.Type() == durationType {
+			if field := v.FieldByIndex(f.Index); field.Type() == durationType {
 				field.SetInt(int64(o.Duration))
 			} else {
 				field.SetInt(int64(o.Number))
@@ -76,8 +77,8 @@ func OverridesTo(s dispatcher.Settings) Overrides {
 	var all Overrides
 	v := reflect.ValueOf(s)
 	for _, f := range fieldsOf(v.Type()) {
-		o := Override{Name: f.name}
-		switch value := v.FieldByIndex(f.index).Interface().(type) {
+		o := Override{Name: f.Name}
+		switch value := v.FieldByIndex(f.Index).Interface().(type) {
 		case time.Duration:
 			o.Duration = value
 		case int:
@@ -92,15 +93,17 @@ func OverridesTo(s dispatcher.Settings) Overrides {
 func isDuration(name string) bool {
 	t := reflect.TypeFor[dispatcher.Settings]()
 	for _, f := range fieldsOf(t) {
-		if f.name == name {
-			return t.FieldByIndex(f.index).Type == durationType
+		if f.Name == name {
+			return t.FieldByIndex(f.Index).Type == durationType
 		}
 	}
 	return false
 }
 
 // SettingNames lists the names of all settings.
-func SettingNames() []string { return fieldNames(fieldsOf(reflect.TypeFor[dispatcher.Settings]())) }
+func SettingNames() []string {
+	return strictyaml.Names(fieldsOf(reflect.TypeFor[dispatcher.Settings]()))
+}
 
 // spoken are the words that the field's environments use, and the settings that they mean. They are no synonyms: a
 // setting has one name, and whoever writes another is told it.
@@ -115,19 +118,19 @@ func nearestSetting(name string) string {
 	if meant, ok := spoken[strings.ToLower(strings.TrimSpace(name))]; ok {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
-	return nearestOf(name, SettingNames(), "the settings are ", allSettings)
+	return strictyaml.Suggest(name, SettingNames(), "the settings are ", allSettings)
 }
 
 // allSettings is room for the names of all settings: whoever guessed wrongly has no other list at hand.
 const allSettings = 100
 
 func (s *source) overrides(n ast.Node, path string) Overrides {
-	values, ok := entries(n)
+	values, ok := strictyaml.Entries(n)
 	if !ok {
-		s.wrong(n, "a mapping of settings")
+		strictyaml.Wrong(n, "a mapping of settings", s.sink)
 		return nil
 	}
-	names := s.keys(values)
+	names := strictyaml.Keys(values, s.sink)
 	var out Overrides
 	for _, e := range values {
 		name, ok := names[e]
@@ -140,10 +143,10 @@ func (s *source) overrides(n ast.Node, path string) Overrides {
 			s.broken[path] = true // settings of which one is not known cannot be judged
 		}
 		if !known {
-			s.add(at(e.Key.GetToken()), CodeSetting, nearestSetting(name), "unknown setting %q", brief(name))
+			s.add(strictyaml.At(e.Key.GetToken()), CodeSetting, nearestSetting(name), "unknown setting %q", brief(name))
 			continue
 		}
-		s.values[join(path, name)] = s.spot(e.Value)
+		s.values[join(path, name)] = strictyaml.Of(e.Value)
 		out = append(out, o)
 	}
 	return out
@@ -152,13 +155,13 @@ func (s *source) overrides(n ast.Node, path string) Overrides {
 func (s *source) override(name string, n ast.Node) (Override, bool) {
 	t := reflect.TypeFor[dispatcher.Settings]()
 	for _, f := range fieldsOf(t) {
-		if f.name != name {
+		if f.Name != name {
 			continue
 		}
-		if t.FieldByIndex(f.index).Type == durationType {
+		if t.FieldByIndex(f.Index).Type == durationType {
 			return Override{Name: name, Duration: s.duration(n, false)}, true
 		}
-		return Override{Name: name, Number: s.integer(n)}, true
+		return Override{Name: name, Number: strictyaml.Whole(n, s.sink)}, true
 	}
 	return Override{}, false
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // Parse reads a scenario that needs no other file. The name is what errors call it. The error is an *InputError.
@@ -116,8 +118,8 @@ func readLimited(path string) ([]byte, error) {
 		return nil, problem("is a directory")
 	case !info.Mode().IsRegular():
 		return nil, problem("is not a regular file")
-	case info.Size() > maxBytes:
-		return nil, &InputError{Problems: []Problem{tooLarge(path, info.Size())}}
+	case info.Size() > strictyaml.MaxBytes:
+		return nil, &InputError{Problems: []Problem{{Code: CodeLimits, File: path, Line: 1, Col: 1, Fix: form.TooLarge, Message: strictyaml.Oversized(info.Size())}}}
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // calm is the shortest scenario that says everything; tests change one line of it.
@@ -66,7 +68,7 @@ var refused = []struct {
 	{"tag", "60s}", "!!str 60s}", "8:33 SQ115 tags (!)"},
 	{"merge key", "nodes:", "<<: {}\nnodes:", "5:1 SQ115 merge keys (<<)"},
 	{"complex key", "nodes:", "? a\n: b\nnodes:", "5:1 SQ115 complex keys (?)"},
-	{"too many keys", "horizon: 10m", strings.Repeat("a: 1\n", maxKeys+1), "9996:2 SQ102 more than 10000 keys"},
+	{"too many keys", "horizon: 10m", strings.Repeat("a: 1\n", strictyaml.MaxKeys+1), "9996:2 SQ102 more than 10000 keys"},
 	{"too deep", "60s}", strings.Repeat("[", 40) + "}", "8:"},
 	{"wrong version", "v1alpha1", "v1", `1:13 SQ103 unknown apiVersion "squall/v1"`},
 	{"wrong kind", "kind: Scenario", "kind: Pod", `2:7 SQ103 unknown kind "Pod"`},
@@ -231,7 +233,7 @@ func TestLoad(t *testing.T) {
 	for name, path := range map[string]string{
 		"SQ119 there is no such file": filepath.Join(dir, "none.yaml"),
 		"SQ119 is a directory":        dir,
-		"SQ102 the file has":          write("big.yaml", strings.Repeat("#", maxBytes+1)),
+		"SQ102 the file has":          write("big.yaml", strings.Repeat("#", strictyaml.MaxBytes+1)),
 		"SQ118 there is no scenario":  write("lonely.yaml", calm+"control: calm-control\n"),
 	} {
 		_, err := Load(path)

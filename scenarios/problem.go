@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // Problem is one thing that is wrong with an input file.
@@ -61,16 +64,18 @@ func (e *InputError) Error() string {
 }
 
 // spot is a place in a file.
-type spot struct {
-	line, col, width int
-}
+type spot = strictyaml.Spot
+
+// form is what scenarios, settings and calibrations are to people who write them.
+var form = strictyaml.Form{Noun: "scenario", Empty: "begin with `apiVersion: " + APIVersion + "`", TooLarge: "split the scenario",
+	TooMany: "use count instead of a list of tasks", Useless: "write the value out"}
 
 // source is a parsed file: its text, and where each field stands.
 type source struct {
 	file   string
 	lines  []string
-	values map[string]spot // where the value of a field stands, by path: faults[0].target.node
-	broken map[string]bool // fields whose value could not be read: what it means is not judged
+	values strictyaml.Spots // where the value of a field stands, by path: faults[0].target.node
+	broken map[string]bool  // fields whose value could not be read: what it means is not judged
 	// calibrationFile is what the scenario names instead of holding it; measured are the runs that are to come from there.
 	calibrationFile string
 	measured        []string
@@ -79,11 +84,17 @@ type source struct {
 	tasks           []string        // names of all tasks, once they are known
 	problems        []Problem
 	more            int // problems found besides
+	sink            strictyaml.Sink
 }
 
 func newSource(file, text string) *source {
-	return &source{file: file, lines: strings.Split(text, "\n"), values: map[string]spot{}, broken: map[string]bool{}, misread: map[string]bool{}}
+	s := &source{file: file, lines: strings.Split(text, "\n"), values: strictyaml.Spots{}, broken: map[string]bool{}, misread: map[string]bool{}}
+	s.sink = strictyaml.Sink{Add: s.add, Full: s.full}
+	return s
 }
+
+// parse turns the text into the root node. It returns nil when something was reported.
+func (s *source) parse(text string) ast.Node { return form.Read(text, s.lines, s.sink) }
 
 // enough is how many problems are looked at: of a file with thousands, the first few are shown.
 const enough = 200
@@ -97,8 +108,8 @@ func (s *source) add(at spot, code, fix, format string, args ...any) {
 		s.more++
 		return
 	}
-	s.problems = append(s.problems, Problem{Code: code, File: s.file, Line: at.line, Col: at.col,
-		Message: fmt.Sprintf(format, args...), Fix: fix, width: at.width})
+	s.problems = append(s.problems, Problem{Code: code, File: s.file, Line: at.Line, Col: at.Col,
+		Message: fmt.Sprintf(format, args...), Fix: fix, width: at.Width})
 }
 
 // err returns what was found, or nil.
@@ -114,24 +125,13 @@ func (s *source) err() error {
 	})
 	kept := slices.Clone(s.problems[:min(len(s.problems), MaxProblems)])
 	for i := range kept {
-		kept[i].Excerpt = s.excerpt(spot{kept[i].Line, kept[i].Col, kept[i].width})
+		kept[i].Excerpt = s.excerpt(spot{Line: kept[i].Line, Col: kept[i].Col, Width: kept[i].width})
 	}
 	return &InputError{Problems: kept, More: s.more + len(s.problems) - len(kept)}
 }
 
 // place is where the field of that path stands; for one that is not in the file, where its parent does.
-func (s *source) place(path string) spot {
-	for {
-		if at, ok := s.values[path]; ok {
-			return at
-		}
-		cut := strings.LastIndexAny(path, ".[")
-		if cut < 0 {
-			return spot{1, 1, 1}
-		}
-		path = path[:cut]
-	}
-}
+func (s *source) place(path string) spot { return s.values.Of(path) }
 
 // has tells whether the file sets the field.
 func (s *source) has(path string) bool {
@@ -139,27 +139,4 @@ func (s *source) has(path string) bool {
 	return ok
 }
 
-// maxExcerpt is how much of a long line is shown.
-const maxExcerpt = 100
-
-func (s *source) excerpt(at spot) string {
-	if at.line < 1 || at.line > len(s.lines) {
-		return ""
-	}
-	line := []rune(strings.ToValidUTF8(s.lines[at.line-1], "\uFFFD"))
-	from := 0
-	if at.col > maxExcerpt-20 {
-		from = min(at.col-20, len(line))
-	}
-	shown := line[from:min(len(line), from+maxExcerpt)]
-	for i, r := range shown {
-		if r < ' ' { // a tab would put the caret elsewhere
-			shown[i] = ' '
-		}
-	}
-	indent := max(at.col-1-from, 0)
-	width := max(min(at.width, len(shown)-indent), 1)
-	number := fmt.Sprintf("%5d | ", at.line)
-	return number + strings.TrimRight(string(shown), " ") + "\n" +
-		strings.Repeat(" ", utf8.RuneCountInString(number)-2) + "| " + strings.Repeat(" ", indent) + strings.Repeat("^", width)
-}
+func (s *source) excerpt(at spot) string { return strictyaml.Excerpt(s.lines, at) }

@@ -226,10 +226,10 @@ func (sc Scale) settable(p Platform) (Platform, []string) {
 	var told []string
 	v := reflect.ValueOf(&p).Elem()
 	for _, f := range fieldsOf(v.Type()) {
-		field := v.FieldByIndex(f.index)
-		if slices.Contains(sc.Limits.Unset, f.name) && !field.IsZero() {
+		field := v.FieldByIndex(f.Index)
+		if slices.Contains(sc.Limits.Unset, f.Name) && !field.IsZero() {
 			field.SetZero()
-			told = append(told, fmt.Sprintf("%s is what it is in %s", f.name, sc.Limits.World))
+			told = append(told, fmt.Sprintf("%s is what it is in %s", f.Name, sc.Limits.World))
 		}
 	}
 	return p, told

@@ -138,10 +138,10 @@ func settingsSchema() *jsonschema.Schema {
 	t := reflect.TypeFor[dispatcher.Settings]()
 	s := object(nil, nil, nil)
 	for _, f := range fieldsOf(t) {
-		if t.FieldByIndex(f.index).Type == durationType {
-			s.Properties.Set(f.name, reference(durationForm))
+		if t.FieldByIndex(f.Index).Type == durationType {
+			s.Properties.Set(f.Name, reference(durationForm))
 		} else {
-			s.Properties.Set(f.name, &jsonschema.Schema{Type: "integer", Minimum: "0"})
+			s.Properties.Set(f.Name, &jsonschema.Schema{Type: "integer", Minimum: "0"})
 		}
 	}
 	return s

@@ -135,15 +135,15 @@ func TestTheSchemaHasEveryField(t *testing.T) {
 			t.Errorf("%s: the schema has %d fields, the parser %d", at, len(properties), len(fields))
 		}
 		for _, f := range fields {
-			sub, ok := properties[f.name].(map[string]any)
+			sub, ok := properties[f.Name].(map[string]any)
 			if !ok {
-				t.Errorf("the schema lacks %s.%s", at, f.name)
+				t.Errorf("the schema lacks %s.%s", at, f.Name)
 				continue
 			}
 			if sub["description"] == nil {
-				t.Errorf("%s.%s is not described", at, f.name)
+				t.Errorf("%s.%s is not described", at, f.Name)
 			}
-			inner := typ.FieldByIndex(f.index).Type
+			inner := typ.FieldByIndex(f.Index).Type
 			if inner.Kind() == reflect.Pointer {
 				inner = inner.Elem()
 			}
@@ -153,18 +153,18 @@ func TestTheSchemaHasEveryField(t *testing.T) {
 			switch {
 			case inner == distType || inner == overridesType:
 			case inner.Kind() == reflect.Struct:
-				compare(at+"."+f.name, inner, sub)
+				compare(at+"."+f.Name, inner, sub)
 			case inner.Kind() == reflect.Slice && inner.Elem().Kind() == reflect.Struct:
 				items, _ := sub["items"].(map[string]any)
-				compare(at+"."+f.name, inner.Elem(), items)
+				compare(at+"."+f.Name, inner.Elem(), items)
 			}
 		}
 	}
 	compare("scenario", reflect.TypeFor[Scenario](), root)
 	settings := root["properties"].(map[string]any)["settings"].(map[string]any)["properties"].(map[string]any)
 	for _, f := range fieldsOf(reflect.TypeFor[dispatcher.Settings]()) {
-		if settings[f.name] == nil {
-			t.Errorf("the schema lacks setting %s", f.name)
+		if settings[f.Name] == nil {
+			t.Errorf("the schema lacks setting %s", f.Name)
 		}
 	}
 }

@@ -17,18 +17,18 @@ func (s *Scenario) Written() []byte {
 	var b bytes.Buffer
 	v := reflect.ValueOf(s).Elem()
 	for _, f := range fieldsOf(v.Type()) {
-		field := v.FieldByIndex(f.index)
-		if unset(field) && !f.required {
+		field := v.FieldByIndex(f.Index)
+		if unset(field) && !f.Required {
 			continue
 		}
 		if field.Kind() == reflect.Slice && field.Type() != overridesType && field.Type().Elem().Kind() == reflect.Struct {
-			fmt.Fprintf(&b, "%s:\n", f.name)
+			fmt.Fprintf(&b, "%s:\n", f.Name)
 			for i := range field.Len() {
 				fmt.Fprintf(&b, "  - %s\n", flow(field.Index(i)))
 			}
 			continue
 		}
-		fmt.Fprintf(&b, "%s: %s\n", f.name, flow(field))
+		fmt.Fprintf(&b, "%s: %s\n", f.Name, flow(field))
 	}
 	return b.Bytes()
 }
@@ -40,7 +40,7 @@ func unset(v reflect.Value) bool {
 	}
 	if v.Kind() == reflect.Struct {
 		for _, f := range fieldsOf(v.Type()) {
-			if !unset(v.FieldByIndex(f.index)) {
+			if !unset(v.FieldByIndex(f.Index)) {
 				return false
 			}
 		}
@@ -76,8 +76,8 @@ func flow(v reflect.Value) string {
 	case reflect.Struct:
 		var parts []string
 		for _, f := range fieldsOf(v.Type()) {
-			if field := v.FieldByIndex(f.index); f.required || !unset(field) {
-				parts = append(parts, f.name+": "+flow(field))
+			if field := v.FieldByIndex(f.Index); f.Required || !unset(field) {
+				parts = append(parts, f.Name+": "+flow(field))
 			}
 		}
 		return "{" + strings.Join(parts, ", ") + "}"

@@ -1,18 +1,20 @@
 package chain
 
+import "github.com/squall-chaos/squall/checker/strictyaml"
+
 // The codes of problems with chain files. Those that a chain file shares with a scenario mean the same.
 const (
-	CodeSyntax    = "SQ101"
-	CodeLimits    = "SQ102"
+	CodeSyntax    = strictyaml.CodeSyntax
+	CodeLimits    = strictyaml.CodeLimits
 	CodeVersion   = "SQ103"
-	CodeField     = "SQ104"
-	CodeType      = "SQ105"
-	CodeDuplicate = "SQ106"
-	CodeMissing   = "SQ107"
+	CodeField     = strictyaml.CodeField
+	CodeType      = strictyaml.CodeType
+	CodeDuplicate = strictyaml.CodeDuplicate
+	CodeMissing   = strictyaml.CodeMissing
 	CodeName      = "SQ111"
-	CodeEmpty     = "SQ113"
-	CodeDocuments = "SQ114"
-	CodeUseless   = "SQ115"
+	CodeEmpty     = strictyaml.CodeEmpty
+	CodeDocuments = strictyaml.CodeDocuments
+	CodeUseless   = strictyaml.CodeUseless
 	CodeFile      = "SQ119"
 
 	CodeLink      = "SQ501"

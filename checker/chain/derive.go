@@ -7,6 +7,7 @@ import (
 
 	"github.com/squall-chaos/squall/checker/chain/extract"
 	"github.com/squall-chaos/squall/checker/chain/origin"
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // tree opens the input of a link; nil when that was reported.
@@ -53,8 +54,7 @@ func (r *resolver) format(err error, at func(line, col int) Place, data []byte) 
 
 // excerptOf is the line of an input with a caret below.
 func excerptOf(data []byte, line, col, width int) string {
-	n := notes{lines: strings.Split(string(data), "\n")}
-	return n.excerpt(spot{line, col, width})
+	return strictyaml.Excerpt(strings.Split(string(data), "\n"), spot{Line: line, Col: col, Width: width})
 }
 
 // derive computes the values that are formulas, each after those that it is made of. There are no cycles: parse refused them.

@@ -3,6 +3,8 @@ package chain
 import (
 	"fmt"
 	"math/big"
+
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // fix says how each side could be put right, where a side is but one link, and what the first of these ways makes of the values.
@@ -46,7 +48,7 @@ func bound(l *Resolved, now Value, q Quantity, strict, up bool) string {
 	words := map[bool]map[bool]string{true: {true: "more than ", false: "at least "}, false: {true: "less than ", false: "at most "}}[up][strict]
 	text := words + q.String()
 	if written := l.unit.notation(q, up); written != "" && written != q.String() {
-		text += fmt.Sprintf(" (where it says %s, write %s%s)", brief(now.Text), map[bool]string{true: words}[strict], written)
+		text += fmt.Sprintf(" (where it says %s, write %s%s)", strictyaml.Brief(now.Text), map[bool]string{true: words}[strict], written)
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/squall-chaos/squall/checker/chain/origin"
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // Chain is a chain with the values of its links.
@@ -239,7 +240,7 @@ func someValues(all []Value) string {
 		if i > 0 {
 			text += ", "
 		}
-		text += fmt.Sprintf("%s at %s", brief(v.Text), v.Place)
+		text += fmt.Sprintf("%s at %s", strictyaml.Brief(v.Text), v.Place)
 	}
 	if len(all) > most {
 		text += fmt.Sprintf(" and %d more", len(all)-most)

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // Place is where something stands.
@@ -64,13 +65,13 @@ func (e *InputError) Error() string {
 }
 
 // spot is a place in the chain file.
-type spot struct{ line, col, width int }
+type spot = strictyaml.Spot
 
 // notes are the chain file's text, where each field stands, and what is wrong.
 type notes struct {
 	file     string
 	lines    []string
-	spots    map[string]spot
+	spots    strictyaml.Spots
 	problems []Problem
 }
 
@@ -79,9 +80,12 @@ const enough = 200
 
 func (n *notes) full() bool { return len(n.problems) >= enough }
 
+// sink takes what package strictyaml finds.
+func (n *notes) sink() strictyaml.Sink { return strictyaml.Sink{Add: n.add, Full: n.full} }
+
 // add reports a problem at a place in the chain file.
 func (n *notes) add(at spot, code, fix, format string, args ...any) {
-	n.report(Problem{Code: code, Place: Place{File: n.file, Line: at.line, Col: at.col}, Excerpt: n.excerpt(at),
+	n.report(Problem{Code: code, Place: Place{File: n.file, Line: at.Line, Col: at.Col}, Excerpt: strictyaml.Excerpt(n.lines, at),
 		Fix: fix, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -115,46 +119,10 @@ func (n *notes) err() error {
 }
 
 // place is where the field of that path stands; for one that is not in the file, where its parent does.
-func (n *notes) place(path string) spot {
-	for {
-		if at, ok := n.spots[path]; ok {
-			return at
-		}
-		cut := strings.LastIndexAny(path, ".[")
-		if cut < 0 {
-			return spot{1, 1, 1}
-		}
-		path = path[:cut]
-	}
-}
+func (n *notes) place(path string) spot { return n.spots.Of(path) }
 
 // placeOf is place for a finding.
 func (n *notes) placeOf(path string) Place {
 	at := n.place(path)
-	return Place{File: n.file, Line: at.line, Col: at.col}
-}
-
-// maxExcerpt is how much of a long line is shown.
-const maxExcerpt = 100
-
-func (n *notes) excerpt(at spot) string {
-	if at.line < 1 || at.line > len(n.lines) {
-		return ""
-	}
-	line := []rune(strings.ToValidUTF8(n.lines[at.line-1], "\uFFFD"))
-	from := 0
-	if at.col > maxExcerpt-20 {
-		from = min(at.col-20, len(line))
-	}
-	shown := line[from:min(len(line), from+maxExcerpt)]
-	for i, r := range shown {
-		if r < ' ' { // a tab would put the caret elsewhere
-			shown[i] = ' '
-		}
-	}
-	indent := max(at.col-1-from, 0)
-	width := max(min(at.width, len(shown)-indent), 1)
-	number := fmt.Sprintf("%5d | ", at.line)
-	return number + strings.TrimRight(string(shown), " ") + "\n" +
-		strings.Repeat(" ", utf8.RuneCountInString(number)-2) + "| " + strings.Repeat(" ", indent) + strings.Repeat("^", width)
+	return Place{File: n.file, Line: at.Line, Col: at.Col}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/checker/chain/extract"
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // unit is what a value is written in.
@@ -63,22 +64,22 @@ func (u unit) quantity(text string) (Quantity, error) {
 	}
 	f, err := parseFormula(text)
 	if err != nil || len(f.names()) > 0 {
-		return Quantity{}, misfit("", "expected a number in %s, found %q", u.word(), brief(text))
+		return Quantity{}, misfit("", "expected a number in %s, found %q", u.word(), strictyaml.Brief(text))
 	}
 	q, err := f.root.evaluate(nil)
 	switch {
 	case err != nil:
-		return Quantity{}, misfit("", "%q: %s", brief(text), err)
+		return Quantity{}, misfit("", "%q: %s", strictyaml.Brief(text), err)
 	case q.time != 0:
-		return Quantity{}, misfit("unit: duration", "the value %q has a unit of its own, and the link says %s", brief(text), u)
+		return Quantity{}, misfit("unit: duration", "the value %q has a unit of its own, and the link says %s", strictyaml.Brief(text), u)
 	case q.sign() < 0:
-		return Quantity{}, misfit("", "the value %s is negative", brief(text))
+		return Quantity{}, misfit("", "the value %s is negative", strictyaml.Brief(text))
 	}
 	if !u.isCount() {
 		return combine('*', q, lasting(lengths[u]))
 	}
 	if !q.value.IsInt() {
-		return Quantity{}, misfit("", "expected a whole number, found %s", brief(text))
+		return Quantity{}, misfit("", "expected a whole number, found %s", strictyaml.Brief(text))
 	}
 	return q, nil
 }
@@ -92,14 +93,14 @@ func (u unit) word() string {
 
 func durationQuantity(text string) (Quantity, error) {
 	if _, err := strconv.ParseFloat(text, 64); err == nil && text != "0" {
-		return Quantity{}, misfit("unit: s, or whatever the number counts", "a duration needs a unit, found %s", brief(text))
+		return Quantity{}, misfit("unit: s, or whatever the number counts", "a duration needs a unit, found %s", strictyaml.Brief(text))
 	}
 	d, err := time.ParseDuration(strings.ReplaceAll(text, " ", ""))
 	if err != nil {
-		return Quantity{}, misfit("", "expected a duration such as 90s or 2m30s, found %q", brief(text))
+		return Quantity{}, misfit("", "expected a duration such as 90s or 2m30s, found %q", strictyaml.Brief(text))
 	}
 	if d < 0 || d > maxDuration {
-		return Quantity{}, misfit("", "the duration %s is out of range", brief(text))
+		return Quantity{}, misfit("", "the duration %s is out of range", strictyaml.Brief(text))
 	}
 	return lasting(d), nil
 }
@@ -109,7 +110,7 @@ var iso = regexp.MustCompile(`^P(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)
 func isoQuantity(text string) (Quantity, error) {
 	m := iso.FindStringSubmatch(text)
 	if m == nil || strings.Join(m[1:], "") == "" {
-		return Quantity{}, misfit("", "expected a duration such as PT5M or PT1H30S, found %q", brief(text))
+		return Quantity{}, misfit("", "expected a duration such as PT5M or PT1H30S, found %q", strictyaml.Brief(text))
 	}
 	sum := new(big.Rat)
 	for i, seconds := range []int64{24 * 3600, 3600, 60, 1} {
@@ -132,7 +133,7 @@ func (u unit) period(text string) (Quantity, error) {
 		return lasting(longest), nil
 	}
 	return Quantity{}, &unitError{CodeSchedule,
-		fmt.Sprintf("the schedule %q has no one period: from one run to the next it is from %s to %s", brief(text), durationText(shortest), durationText(longest)),
+		fmt.Sprintf("the schedule %q has no one period: from one run to the next it is from %s to %s", strictyaml.Brief(text), durationText(shortest), durationText(longest)),
 		"unit: cron-shortest, where the next run must not come too early, or cron-longest, where it must not come too late"}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/checker/chain/extract"
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // identifier is what formulas can name.
@@ -36,9 +37,9 @@ func (p *parsed) validate() {
 	for i, l := range f.Links {
 		path := fmt.Sprintf("links[%d]", i)
 		if !identifier.MatchString(l.Name) || l.Name == "min" || l.Name == "max" {
-			p.at(path+".name", CodeName, "letters, digits and underscores: formulas name links", "unusable name %q", brief(l.Name))
+			p.at(path+".name", CodeName, "letters, digits and underscores: formulas name links", "unusable name %q", strictyaml.Brief(l.Name))
 		} else if j, twice := first[l.Name]; twice {
-			p.at(path+".name", CodeDuplicate, "name one of them differently", "two links are named %q, the first in line %d", l.Name, p.place(fmt.Sprintf("links[%d].name", j)).line)
+			p.at(path+".name", CodeDuplicate, "name one of them differently", "two links are named %q, the first in line %d", l.Name, p.place(fmt.Sprintf("links[%d].name", j)).Line)
 		}
 		first[l.Name] = i
 		if other := settings[l.Setting]; l.Setting != "" && other != "" {
@@ -58,7 +59,7 @@ func (p *parsed) validate() {
 
 func (p *parsed) exactly(path, got, want string) {
 	if got != want {
-		p.at(path, CodeVersion, fmt.Sprintf("write %s: %s", path, want), "%s is %q, expected %q", path, brief(got), want)
+		p.at(path, CodeVersion, fmt.Sprintf("write %s: %s", path, want), "%s is %q, expected %q", path, strictyaml.Brief(got), want)
 	}
 }
 
@@ -68,7 +69,7 @@ func (p *parsed) validateInputs() {
 		path := fmt.Sprintf("inputs[%d]", i)
 		switch {
 		case in.Name == "" || strings.ContainsAny(in.Name, "=# "):
-			p.at(path+".name", CodeName, "a short name, such as platform", "unusable name %q", brief(in.Name))
+			p.at(path+".name", CodeName, "a short name, such as platform", "unusable name %q", strictyaml.Brief(in.Name))
 		case seen[in.Name]:
 			p.at(path+".name", CodeDuplicate, "name one of them differently", "two inputs are named %q", in.Name)
 		case in.From == "":
@@ -98,7 +99,7 @@ func (p *parsed) linkNames() []string {
 func (p *parsed) validateLink(i int, l Link, path string) {
 	if l.Setting != "" {
 		if _, known := settingKinds[l.Setting]; !known {
-			p.at(path+".setting", CodeName, suggestion(l.Setting, SettingNames(), "the settings are "), "unknown setting %q", brief(l.Setting))
+			p.at(path+".setting", CodeName, suggestion(l.Setting, SettingNames(), "the settings are "), "unknown setting %q", strictyaml.Brief(l.Setting))
 		}
 	}
 	if l.Input != "" && p.input(l.Input) == nil {
@@ -106,7 +107,7 @@ func (p *parsed) validateLink(i int, l Link, path string) {
 		for _, in := range p.file.Inputs {
 			names = append(names, in.Name)
 		}
-		p.at(path+".input", CodeName, suggestion(l.Input, names, "the inputs are "), "no input is named %q", brief(l.Input))
+		p.at(path+".input", CodeName, suggestion(l.Input, names, "the inputs are "), "no input is named %q", strictyaml.Brief(l.Input))
 	}
 	p.validateSource(i, l, path)
 	if p.ownerOf(l) == "" && (p.finder[i].formula == nil || len(p.finder[i].formula.names()) == 0) {
@@ -162,7 +163,7 @@ func (p *parsed) validateSource(i int, l Link, path string) {
 		if l.Unit == "" {
 			p.at(path, CodeMissing, "unit: "+strings.Join(unitNames(), ", "), "link %s does not say what its value is written in", l.Name)
 		} else {
-			p.at(path+".unit", CodeUnit, suggestion(l.Unit, unitNames(), "the units are "), "unknown unit %q", brief(l.Unit))
+			p.at(path+".unit", CodeUnit, suggestion(l.Unit, unitNames(), "the units are "), "unknown unit %q", strictyaml.Brief(l.Unit))
 		}
 		return
 	}
@@ -180,13 +181,13 @@ func (p *parsed) formula(text Expression, path string) *Formula {
 	f, err := parseFormula(string(text))
 	var bad *formulaError
 	if errors.As(err, &bad) {
-		at.col, at.width = at.col+bad.at, 1
-		p.add(at, CodeFormula, "", "formula %q, character %d: %s", brief(string(text)), bad.at+1, bad.message)
+		at.Col, at.Width = at.Col+bad.at, 1
+		p.add(at, CodeFormula, "", "formula %q, character %d: %s", strictyaml.Brief(string(text)), bad.at+1, bad.message)
 		return nil
 	}
 	for _, name := range f.names() {
 		if !slices.Contains(p.linkNames(), name) {
-			p.add(at, CodeLink, suggestion(name, p.linkNames(), "the links are "), "no link is named %q", brief(name))
+			p.add(at, CodeLink, suggestion(name, p.linkNames(), "the links are "), "no link is named %q", strictyaml.Brief(name))
 			return nil
 		}
 	}
@@ -195,7 +196,7 @@ func (p *parsed) formula(text Expression, path string) *Formula {
 
 func (p *parsed) validateRelation(r Relation, path string) {
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`).MatchString(r.Name) {
-		p.at(path+".name", CodeName, "letters, digits, hyphens and underscores", "unusable name %q", brief(r.Name))
+		p.at(path+".name", CodeName, "letters, digits, hyphens and underscores", "unusable name %q", strictyaml.Brief(r.Name))
 	}
 	if r.Because == "" {
 		p.at(path+".because", CodeMissing, "because: why it must be so", "relation %s says what must hold and not why", r.Name)
@@ -251,7 +252,7 @@ func (p *parsed) validateSuppressions() {
 	for i, s := range p.file.Suppress {
 		path := fmt.Sprintf("suppress[%d]", i)
 		if _, err := time.Parse(dateForm, s.Until); err != nil {
-			p.at(path+".until", CodeDate, "write it as 2027-06-30", "until is no day: %q", brief(s.Until))
+			p.at(path+".until", CodeDate, "write it as 2027-06-30", "until is no day: %q", strictyaml.Brief(s.Until))
 		}
 		for _, f := range []struct{ name, text string }{{"reason", s.Reason}, {"owner", s.Owner}} {
 			if strings.TrimSpace(f.text) == "" {
@@ -266,10 +267,10 @@ func (p *parsed) validateSuppressions() {
 			names = append(names, r.Name)
 		}
 		if !slices.Contains(names, s.Relation) {
-			p.at(path+".relation", CodeName, suggestion(s.Relation, names, "there are "), "no relation or rule is named %q", brief(s.Relation))
+			p.at(path+".relation", CodeName, suggestion(s.Relation, names, "there are "), "no relation or rule is named %q", strictyaml.Brief(s.Relation))
 		}
 		if s.Link != "" && !slices.Contains(p.linkNames(), s.Link) {
-			p.at(path+".link", CodeLink, suggestion(s.Link, p.linkNames(), "the links are "), "no link is named %q", brief(s.Link))
+			p.at(path+".link", CodeLink, suggestion(s.Link, p.linkNames(), "the links are "), "no link is named %q", strictyaml.Brief(s.Link))
 		}
 	}
 }

@@ -34,11 +34,12 @@ var mayImport = map[string][]string{
 	"dispatcher/kube":             {"dispatcher", "dispatcher/kube/environment"},
 	"dispatcher/kube/environment": {"dispatcher"},
 
-	"checker/history":   {},
-	"checker/linearize": {"checker/history"},
-	"checker/synthetic": {"checker/history"},
-	"checker":           {"checker/history", "checker/linearize"},
-	"checker/chain":     {"checker/history", "dispatcher"},
+	"checker/history":    {},
+	"checker/linearize":  {"checker/history"},
+	"checker/synthetic":  {"checker/history"},
+	"checker":            {"checker/history", "checker/linearize"},
+	"checker/strictyaml": {"checker/history"},
+	"checker/chain":      {"checker/strictyaml", "checker/history", "dispatcher"},
 
 	"clusters":                {"dispatcher", "checker/history"},
 	"clusters/sim/kernel":     {},
@@ -62,7 +63,7 @@ var mayImport = map[string][]string{
 	"faults/chaosmesh":          {"faults", "faults/chaosmesh/coverage", "clusters", "checker/history"},
 	"faults/chaosmesh/coverage": {"faults", "clusters"},
 
-	"scenarios":            {"faults", "clusters", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
+	"scenarios":            {"faults", "clusters", "checker", "checker/strictyaml", "checker/history", "dispatcher", "dispatcher/planted"},
 	"scenarios/reduction":  {"scenarios", "faults", "clusters", "checker", "dispatcher"},
 	"scenarios/causes":     {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher"},
 	"scenarios/experiment": {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher"},
