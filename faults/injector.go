@@ -27,7 +27,8 @@ type Injector struct {
 
 // strike is what became of one fault of the plan.
 type strike struct {
-	fault    Fault // with its targets resolved
+	fault    Fault  // with its targets resolved
+	said     string // the fault in words
 	struck   bool
 	healed   bool
 	observed bool
@@ -58,7 +59,7 @@ func Arm(p Plan, c clusters.Cluster, s dispatcher.Settings, random *rand.Rand) (
 	in := &Injector{plan: p, world: c, settings: s, random: random,
 		scene: scene{c: c}, strikes: make([]strike, len(p))}
 	for i, f := range p {
-		in.observe(history.FaultPlanned, i, f)
+		in.observe(history.FaultPlanned, i, f, f.String())
 	}
 	for i, f := range p {
 		c.At(f.At, fmt.Sprintf("fault %d strikes", i+1), func() { in.strike(i) })
@@ -66,8 +67,8 @@ func Arm(p Plan, c clusters.Cluster, s dispatcher.Settings, random *rand.Rand) (
 	return in, nil
 }
 
-func (in *Injector) observe(kind history.Kind, i int, f Fault) {
-	e := history.Event{Kind: kind, Fault: int32(i + 1), Detail: f.String()}
+func (in *Injector) observe(kind history.Kind, i int, f Fault, said string) {
+	e := history.Event{Kind: kind, Fault: int32(i + 1), Detail: said}
 	if kind == history.FaultStruck || kind == history.FaultHealed {
 		e.Due = Until(f, in.settings)
 	}
@@ -100,8 +101,8 @@ func (in *Injector) strike(i int) {
 		return
 	}
 	now := in.world.History()
-	in.strikes[i] = strike{fault: f, struck: true, events: len(now.Events), calls: len(now.Operations)}
-	in.observe(history.FaultStruck, i, f)
+	in.strikes[i] = strike{fault: f, said: f.String(), struck: true, events: len(now.Events), calls: len(now.Operations)}
+	in.observe(history.FaultStruck, i, f, in.strikes[i].said)
 	in.apply(i, f)
 	in.notice(i)
 	switch end := f.For; {
@@ -131,7 +132,7 @@ func (in *Injector) heal(i int) {
 			in.mend(h)
 		}
 	}
-	in.observe(history.FaultHealed, i, in.strikes[i].fault)
+	in.observe(history.FaultHealed, i, in.strikes[i].fault, in.strikes[i].said)
 }
 
 // mend ends one hold: what still breaks the same thing takes over, else it is undone.
@@ -162,7 +163,7 @@ func (in *Injector) hit(i int) {
 		return
 	}
 	in.strikes[i].observed = true
-	in.observe(history.FaultObserved, i, in.strikes[i].fault)
+	in.observe(history.FaultObserved, i, in.strikes[i].fault, in.strikes[i].said)
 }
 
 // notice looks for traces of faults that have no call to report their effect.

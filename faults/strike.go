@@ -196,8 +196,14 @@ func (f Fault) rule() clusters.Rule {
 		return clusters.Rule{Port: clusters.Store, Action: clusters.Slow, Delay: f.Delay}
 	}
 	t := f.Target
-	verb, _ := history.ParseVerb(t.Verb) // both are validated; empty is any
-	code, _ := history.ParseCode(f.Code)
+	var verb history.Verb // both are validated; none is any, and to look for the nearest name to none takes its time
+	var code history.Code
+	if t.Verb != "" {
+		verb, _ = history.ParseVerb(t.Verb)
+	}
+	if f.Code != "" {
+		code, _ = history.ParseCode(f.Code)
+	}
 	return clusters.Rule{Port: t.Port, Process: t.Process, Node: t.Node, Verb: verb, Task: t.Task,
 		Nth: t.Nth, Share: t.Share, Action: f.Action, Delay: f.Delay, Code: code,
 		Applied: f.Applied, RetryAfter: f.RetryAfter}

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/squall-chaos/squall/checker/history"
@@ -12,13 +13,40 @@ import (
 // clientRetry is how long a client waits after an answer that settles nothing.
 const clientRetry = time.Second
 
+// Demand is what the clients of a run ask for. It depends on the scenario's tasks and clients and on the seed, on no setting, so that runs
+// of one seed may share it: nobody changes it.
+type Demand struct {
+	arrivals []Arrival
+	steps    []ClientStep
+	specs    map[dispatcher.TaskID]dispatcher.Spec // for steps that hand in a task
+}
+
+// Demand draws what the clients ask for under a seed.
+func (s *Scenario) Demand(seed uint64) *Demand {
+	d := &Demand{arrivals: s.Arrivals(seed), steps: s.ClientSteps(seed)}
+	if !slices.ContainsFunc(d.steps, func(c ClientStep) bool { return c.Verb == history.Submit }) {
+		return d
+	}
+	d.specs = make(map[dispatcher.TaskID]dispatcher.Spec, len(d.arrivals))
+	for _, a := range d.arrivals {
+		d.specs[a.Spec.ID] = a.Spec
+	}
+	return d
+}
+
+// Arrivals are the tasks in order of submission.
+func (d *Demand) Arrivals() []Arrival { return d.arrivals }
+
 // submit starts the clients: one hands in the tasks, the other does the steps.
 func (r *runner) submit(s dispatcher.Settings) {
-	arrivals, steps := r.scenario.Arrivals(r.options.Seed), r.scenario.ClientSteps(r.options.Seed)
-	r.pending.Store(int64(len(arrivals) + len(steps)))
+	demand := r.options.Demand
+	if demand == nil {
+		demand = r.scenario.Demand(r.options.Seed)
+	}
+	r.pending.Store(int64(len(demand.arrivals) + len(demand.steps)))
 	r.cluster.Go("client-1", func(ctx context.Context, p dispatcher.Ports) {
 		c := client{ports: p, timeout: s.StoreTimeout, now: r.cluster.Now}
-		for _, a := range arrivals {
+		for _, a := range demand.arrivals {
 			c.at(ctx, a.At, func(ctx context.Context) error {
 				_, err := p.Store.Submit(ctx, a.Spec)
 				return err
@@ -26,17 +54,13 @@ func (r *runner) submit(s dispatcher.Settings) {
 			r.pending.Add(-1)
 		}
 	})
-	specs := map[dispatcher.TaskID]dispatcher.Spec{}
-	for _, a := range arrivals {
-		specs[a.Spec.ID] = a.Spec
-	}
-	if len(steps) == 0 {
+	if len(demand.steps) == 0 {
 		return
 	}
 	r.cluster.Go("client-2", func(ctx context.Context, p dispatcher.Ports) {
 		c := client{ports: p, timeout: s.StoreTimeout, now: r.cluster.Now}
-		for _, step := range steps {
-			c.at(ctx, step.At, func(ctx context.Context) error { return step.do(ctx, p.Store, specs) })
+		for _, step := range demand.steps {
+			c.at(ctx, step.At, func(ctx context.Context) error { return step.do(ctx, p.Store, demand.specs) })
 			r.pending.Add(-1)
 		}
 	})

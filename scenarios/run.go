@@ -25,6 +25,8 @@ type Options struct {
 	System dispatcher.System
 	Seed   uint64
 	World  World
+	// Demand, when set, is what the scenario's Demand gives for the seed, drawn before.
+	Demand *Demand
 	// Version of Squall, for the record.
 	Version string
 	// Record is given the history before it is judged; evidence comes first. May be nil.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,11 +197,16 @@ func (e *Experiment) take(u unit, known map[uint64]Observation, into []Observati
 	return true
 }
 
-// work runs units side by side. The results of each are handed over under a lock.
+// work runs units side by side, those of the same seeds one after another: what a seed decides is then drawn once for all cells. The
+// results of each are handed over under a lock.
 func (e *Experiment) work(ctx context.Context, cells []Cell, units []unit, done func(unit, []Observation)) error {
 	if e.drawn == nil {
 		e.drawn = &draws{all: map[block]draw{}}
 	}
+	units = slices.Clone(units)
+	slices.SortStableFunc(units, func(a, b unit) int {
+		return cmp.Or(cmp.Compare(a.workload, b.workload), cmp.Compare(a.from, b.from), cmp.Compare(a.cell, b.cell))
+	})
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	next := make(chan unit)
@@ -250,7 +256,7 @@ func (e *Experiment) runUnit(ctx context.Context, cell Cell, u unit) ([]Observat
 			return nil, err
 		}
 		r := scenarios.Run(ctx, s, scenarios.Options{System: e.System, Seed: u.from + uint64(i), World: e.World,
-			Plan: cell.plan(slices.Clone(d.plan), base.Nodes)})
+			Plan: cell.plan(slices.Clone(d.plan), base.Nodes), Demand: d.demand})
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -289,8 +295,12 @@ type block struct {
 // draw is what a seed decides of a workload: nobody may change it.
 type draw struct {
 	plan     faults.Plan
+	demand   *scenarios.Demand
 	overruns map[string]bool
 }
+
+// mostDraws is how many are kept: all cells meet a block one after another, so that the latest are enough.
+const mostDraws = 2000
 
 // draw returns what the seed decides of a workload.
 func (e *Experiment) draw(workload int, seed uint64) (draw, error) {
@@ -311,9 +321,13 @@ func (e *Experiment) draw(workload int, seed uint64) (draw, error) {
 	if plan == nil {
 		plan = faults.Plan{} // a run without faults, not one that draws its own
 	}
-	d := draw{plan, overruns(s, seed)}
+	demand := s.Demand(seed)
+	d := draw{plan, demand, overruns(s, demand)}
 	if e.drawn != nil {
 		e.drawn.mu.Lock()
+		if len(e.drawn.all) >= mostDraws {
+			clear(e.drawn.all)
+		}
 		e.drawn.all[at] = d
 		e.drawn.mu.Unlock()
 	}

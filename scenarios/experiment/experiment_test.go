@@ -242,7 +242,7 @@ func TestObservations(t *testing.T) {
 	r := scenarios.Result{Scenario: scenario, Seed: 3, History: h, Verdict: checker.Invalid, Virtual: s(600),
 		Report: checker.Report{Invariants: []checker.InvariantResult{{Name: "I1-overlap", Violated: 2}}, Violations: []checker.Violation{{Invariant: "I1-overlap"}, {Invariant: "I1-overlap"}}}}
 	r.Settings.CreateTimeout = s(10)
-	got := observe(r, overruns(scenario, 3))
+	got := observe(r, overruns(scenario, scenario.Demand(3)))
 	want := Observation{Seed: 3, Verdict: checker.Invalid, Violated: []string{"I1-overlap"}, Events: 15, Overlaps: 2, StrandedFor: s(30), Recoveries: []time.Duration{s(30)},
 		Kills: 1, Succeeded: 1, InTime: 1, Calls: 1, Virtual: s(600), OnDemand: Use{Ran: s(41)}, Spot: Use{Ran: s(70), Wasted: s(70), Starts: 1, Delay: s(21), Worst: s(21)}}
 	if asJSON(t, got) != asJSON(t, want) {

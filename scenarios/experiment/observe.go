@@ -86,13 +86,13 @@ func contains(all []string, name string) bool {
 
 // overruns are the tasks whose work does not end by itself before the deadline that the scenario's own settings give it: to end it is
 // what a deadline is for.
-func overruns(base *scenarios.Scenario, seed uint64) map[string]bool {
+func overruns(base *scenarios.Scenario, demand *scenarios.Demand) map[string]bool {
 	names := map[string]bool{}
 	settings, err := base.DispatcherSettings()
 	if err != nil {
 		return names
 	}
-	for _, a := range base.Arrivals(seed) {
+	for _, a := range demand.Arrivals() {
 		limit := settings.WorkflowDeadline
 		if a.Spec.Deadline > 0 {
 			limit = a.Spec.Deadline
