@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // fixedFields make a scenario the one that it is.
@@ -59,7 +61,7 @@ func (s *Scenario) validateVaried(at, field string, shifted bool) {
 	case slices.Contains(fixedFields, field) || len(field) >= len("variants") && field[:len("variants")] == "variants":
 		s.bad(at, CodeVariation, "", "%s makes the scenario what it is, and cannot be varied", brief(field))
 	case !s.set(field):
-		s.bad(at, CodeVariation, nearestOf(field, s.source.paths(), "", 0), "this file does not set %s", brief(field))
+		s.bad(at, CodeVariation, strictyaml.Suggest(field, s.source.paths(), "", 0), "this file does not set %s", brief(field))
 	case !plain:
 		s.bad(at, CodeVariation, "", "%s has no plain value in this file, which another could take the place of", brief(field))
 	case shifted:

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/squall-chaos/squall/checker/strictyaml"
 )
 
 // Variation is one thing that may be otherwise in a variant of a scenario: a scenario that comes out as expected only at its exact
@@ -31,7 +33,7 @@ func (s *source) amount(n ast.Node) Amount {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
 		return Amount(n.GetToken().Value)
 	}
-	s.wrong(n, "a plain value")
+	strictyaml.Wrong(n, "a plain value", s.sink)
 	return ""
 }
 

@@ -17,11 +17,11 @@ type edit struct {
 func (s *source) edited(edits []edit) string {
 	lines := slices.Clone(s.lines)
 	slices.SortFunc(edits, func(a, b edit) int { // the last of a line first: columns before it stay as they are
-		return cmp.Or(cmp.Compare(a.at.line, b.at.line), cmp.Compare(b.at.col, a.at.col))
+		return cmp.Or(cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(b.at.Col, a.at.Col))
 	})
 	for _, e := range edits {
-		line := []rune(lines[e.at.line-1])
-		lines[e.at.line-1] = string(line[:e.at.col-1]) + e.text + string(line[e.at.col-1+e.at.width:])
+		line := []rune(lines[e.at.Line-1])
+		lines[e.at.Line-1] = string(line[:e.at.Col-1]) + e.text + string(line[e.at.Col-1+e.at.Width:])
 	}
 	return strings.Join(lines, "\n")
 }
@@ -29,18 +29,18 @@ func (s *source) edited(edits []edit) string {
 // written is the plain value of the field of that path, and where all of it stands, quotes included; false when it has none.
 func (s *source) written(path string) (value string, where spot, ok bool) {
 	where, ok = s.values[path]
-	if !ok || where.line > len(s.lines) {
+	if !ok || where.Line > len(s.lines) {
 		return "", where, false
 	}
-	line := []rune(s.lines[where.line-1])
-	if where.col > len(line) {
+	line := []rune(s.lines[where.Line-1])
+	if where.Col > len(line) {
 		return "", where, false
 	}
-	m := plainValue.FindStringSubmatch(string(line[where.col-1:]))
+	m := plainValue.FindStringSubmatch(string(line[where.Col-1:]))
 	if m == nil {
 		return "", where, false
 	}
-	where.width = len([]rune(m[1]))
+	where.Width = len([]rune(m[1]))
 	return strings.Trim(m[1], `"'`), where, true
 }
 
