@@ -125,6 +125,25 @@ func TestASuiteTellsOfItsBaseline(t *testing.T) {
 	}
 }
 
+// suiteWithBaseline is the sample suite with results of several classes, against a baseline that knows one of its failures.
+func suiteWithBaseline() (Suite, []Summary) {
+	all := sampleSummaries()
+	flaky := ofWorld("kind", Valid)
+	flaky.Seeds, flaky.Group, flaky.Suite, flaky.Moods = 2, "kind", true, []string{"seed 1: task-2 must succeed"}
+	bad := ofWorld("sim", Invalid, "I3-loss")
+	bad.Scenario, bad.Group, bad.Suite = "database-crash", "reference", true
+	good := ofWorld("sim", Valid)
+	good.Scenario, good.Group, good.Suite = "api-server-away", "reference", true
+	all = append(all, flaky, bad, good)
+	known := failureOf(all[0])
+	known.Because = "ticket 12"
+	fixed := failureOf(good)
+	fixed.Verdict, fixed.Violates = Invalid, []string{"I2-stranded"}
+	suite := sampleSuite()
+	suite.Changes = (&Baseline{Failures: []KnownFailure{known, fixed}, file: "known.yaml"}).Compare(all)
+	return suite, all
+}
+
 func TestClassesByVerdict(t *testing.T) {
 	of := func(scenario, dispatcher string, v Verdict) Summary {
 		s := ofWorld("sim", v)

@@ -220,7 +220,8 @@ func pages(t *testing.T) map[string][]byte {
 		all[name] = b.Bytes()
 	}
 	var b bytes.Buffer
-	if err := sampleSuite().WriteHTML(&b, "Squall: the suite", "v0.1.0", sampleSummaries()); err != nil {
+	suite, results := suiteWithBaseline()
+	if err := suite.WriteHTML(&b, "Squall: the suite", "v0.1.0", results); err != nil {
 		t.Fatal(err)
 	}
 	all["suite"] = b.Bytes()

@@ -11,7 +11,7 @@ import (
 // verdict is that of what ran: invalid, if any seed is; else broken, if the harness failed; else unknown, if a seed could not
 // be decided or somebody interrupted it; else valid. as_expected tells whether it is the verdict that the scenario expects of
 // the dispatcher (valid, where it says nothing) and whether all else came out as the scenario says; unmet lists what did not.
-// known: it is not, and the baseline says so. interrupted: not all seeds were run, or not to the end. A result passes when the verdict is valid and as_expected is true.
+// flaky: what other runs than the last one, all of them valid, did not do as expected. known: it is not as expected, and the baseline says so. interrupted: not all seeds were run, or not to the end. A result passes when the verdict is valid and as_expected is true.
 type jsonResults struct {
 	Results []jsonResult `json:"results"`
 }
@@ -24,6 +24,7 @@ type jsonResult struct {
 	Verdict          Verdict        `json:"verdict"`
 	AsExpected       bool           `json:"as_expected"`
 	Unmet            []string       `json:"unmet"`
+	Flaky            []string       `json:"flaky,omitempty"`
 	Known            bool           `json:"known,omitempty"`
 	Interrupted      bool           `json:"interrupted"`
 	InvalidSeeds     int            `json:"invalid_seeds"`
@@ -41,7 +42,7 @@ func WriteJSON(w io.Writer, all []Summary) error {
 	file := jsonResults{Results: []jsonResult{}}
 	for _, s := range all {
 		file.Results = append(file.Results, jsonResult{Scenario: s.Scenario, Dispatcher: s.Dispatcher, World: s.World, Seeds: s.Seeds,
-			Verdict: s.Verdict(), AsExpected: s.AsExpected(), Unmet: notNil(s.Unmet), Known: s.Known, Interrupted: s.Interrupted, InvalidSeeds: s.Invalid, UnknownSeeds: s.Unknown, FirstInvalidSeed: s.FirstInvalid,
+			Verdict: s.Verdict(), AsExpected: s.AsExpected(), Unmet: notNil(s.Unmet), Flaky: s.Moods, Known: s.Known, Interrupted: s.Interrupted, InvalidSeeds: s.Invalid, UnknownSeeds: s.Unknown, FirstInvalidSeed: s.FirstInvalid,
 			Violations: added(nil, s.Violations), Exercised: added(nil, s.Exercised), TraceHash: hash(s.TraceHash),
 			VirtualSeconds: s.Virtual.Seconds(), WallSeconds: s.Wall.Seconds()})
 	}

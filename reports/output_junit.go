@@ -68,8 +68,15 @@ func testcase(s Summary) junit.Testcase {
 	default:
 		c.Failure = &junit.Result{Message: printable(failureMessage(s)), Type: strings.Join(s.violated(), " "), Data: details(s)}
 	}
+	out := ""
+	if flaky := s.flaky(); flaky != "" {
+		out = "flaky: " + flaky + "\n" + printable(strings.Join(s.Moods, "\n")) + "\n"
+	}
 	if s.Bundle != "" {
-		c.SystemOut = &junit.Output{Data: "[[ATTACHMENT|" + s.Bundle + "]]\n"}
+		out += "[[ATTACHMENT|" + s.Bundle + "]]\n"
+	}
+	if out != "" {
+		c.SystemOut = &junit.Output{Data: out}
 	}
 	return c
 }

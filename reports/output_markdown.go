@@ -39,6 +39,11 @@ func WriteMarkdown(w io.Writer, all []Summary) error {
 		}
 		lines, size, told = append(lines, section...), size+length, told+1
 	}
+	for _, s := range all {
+		if len(s.Moods) > 0 {
+			lines = append(lines, "", "Flaky: "+cell(s.Scenario)+" against "+cell(s.Dispatcher)+" was "+s.flaky()+"; "+cell(strings.Join(s.Moods, "; ")))
+		}
+	}
 	if untold > 0 {
 		lines = append(lines, "", strconv.Itoa(untold)+" more: see the report.")
 	}

@@ -23,7 +23,7 @@ func WriteText(w io.Writer, all []Summary) error {
 	}
 	text := trimLines(b.String())
 	for _, s := range all {
-		if !s.Passed() && !s.Known {
+		if !s.Passed() && !s.Known || len(s.Moods) > 0 {
 			text += "\n" + paragraph(s)
 		}
 	}
@@ -69,6 +69,9 @@ func verdictWords(s Summary) string {
 	if s.Known {
 		got += ", known"
 	}
+	if flaky := s.flaky(); flaky != "" {
+		got += ", " + flaky
+	}
 	switch {
 	case s.Expected == s.Verdict() && s.Expected == Invalid && len(s.Unmet) == 0:
 		return got + " as expected"
@@ -76,6 +79,14 @@ func verdictWords(s Summary) string {
 		return got + ", expected " + string(s.Expected)
 	}
 	return got
+}
+
+// flaky says in how many of its runs a result was as expected, where that was not all; empty: it was, or in none.
+func (s Summary) flaky() string {
+	if len(s.Moods) == 0 {
+		return ""
+	}
+	return "as expected in 1 of " + count(s.Seeds, "run", "runs")
 }
 
 // violatedWords says what was violated under how many seeds.
@@ -101,7 +112,7 @@ func paragraph(s Summary) string {
 	if s.FirstInvalid != nil {
 		lines[0] += ", seed " + seed(*s.FirstInvalid)
 	}
-	for _, text := range append(append([]string{}, s.Failures...), s.Unmet...) {
+	for _, text := range slices.Concat(s.Failures, s.Unmet, s.Moods) {
 		lines = append(lines, "  "+text)
 	}
 	if s.Story != "" {

@@ -41,6 +41,7 @@ type suiteRow struct {
 	Violated          string
 	Broke             []string // the same, one by one
 	Told              string   // the story, else what the scenario is about
+	Flaky             string
 }
 
 // groupNames are the headings of the groups that `make chaos` has.
@@ -127,7 +128,7 @@ func hours(seconds float64) string {
 }
 
 func newSuiteRow(i int, s Summary) suiteRow {
-	row := suiteRow{Summary: s, ID: "result-" + strconv.Itoa(i+1), Got: banners[s.Verdict()], Violated: violatedWords(s), Broke: violatedList(s)}
+	row := suiteRow{Summary: s, ID: "result-" + strconv.Itoa(i+1), Got: banners[s.Verdict()], Violated: violatedWords(s), Broke: violatedList(s), Flaky: s.flaky()}
 	row.Told = s.Story
 	if known, err := scenarios.Find(s.Scenario); err == nil && s.Story == "" {
 		row.Told = known.Summary

@@ -34,6 +34,9 @@ type Summary struct {
 	Group string
 	// Suite: the result is part of a suite, where an expected failure is a pass; by itself it is a failure.
 	Suite bool
+	// Moods is what runs in a real cluster that were valid did not do as expected, where another run was as expected: the result is flaky,
+	// which is told wherever it stands.
+	Moods []string
 	// Known: a baseline has the failure, so that it does not count.
 	Known bool
 	// Interrupted: not everything was run, or not to its end.
@@ -145,6 +148,7 @@ func (s Summary) Merge(o Summary) Summary {
 	s.Virtual, s.Wall = s.Virtual+o.Virtual, s.Wall+o.Wall
 	s.Failures = append(slices.Clone(s.Failures), o.Failures...)
 	s.Unmet = append(slices.Clone(s.Unmet), o.Unmet...)
+	s.Moods = append(slices.Clone(s.Moods), o.Moods...)
 	s.Interrupted = s.Interrupted || o.Interrupted
 	return s
 }

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,25 @@ func ofWorld(world string, v Verdict, violated ...string) Summary {
 		s.Violations[name] = 1
 	}
 	return s
+}
+
+// TestAFlakyResultIsTold wherever it stands: that a run was repeated is never silent.
+func TestAFlakyResultIsTold(t *testing.T) {
+	s := ofWorld("kind", Valid)
+	s.Seeds, s.Valid, s.Suite, s.Moods = 3, 3, true, []string{"seed 1: task-2 must <succeed>", "seed 2: task-2 must succeed"}
+	for name, write := range map[string]func(io.Writer, []Summary) error{"text": WriteText, "json": WriteJSON, "junit": WriteJUnit, "markdown": WriteMarkdown,
+		"html": func(w io.Writer, all []Summary) error { return WriteSuite(w, "Squall", "v1", all) }} {
+		var b bytes.Buffer
+		if err := write(&b, []Summary{s}); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); name != "json" && !strings.Contains(text, "as expected in 1 of 3 runs") || !strings.Contains(text, "seed 2: task-2 must succeed") {
+			t.Errorf("%s does not tell that it is flaky:\n%s", name, text)
+		}
+	}
+	if !s.Passed() {
+		t.Error("it does not pass")
+	}
 }
 
 var (

@@ -230,5 +230,6 @@ func (g *generator) merged() *history.History {
 	for _, n := range order {
 		g.history.Operations = append(g.history.Operations, g.operations[n])
 	}
-	return &g.history
+	h := g.history // by itself: a pointer into the generator would keep all that it gathered
+	return &h
 }

@@ -101,6 +101,7 @@ func (o outcome) summary() reports.Summary {
 		s.Scenario = fmt.Sprintf("%s, variant %d", s.Scenario, w.Number)
 	}
 	s.Expected, s.Unmet = o.expected(), o.unmet()
+	s.Moods = o.moods
 	s.Group, s.Suite = o.group, o.group != ""
 	if o.failed != nil && s.Broken == 0 {
 		s.Broken, s.Failures = 1, []string{o.failed.Error()}
