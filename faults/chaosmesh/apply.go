@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/chaos-mesh/chaos-mesh/api/v1alpha1"
 
@@ -34,6 +35,13 @@ type Client struct {
 	Resource func(r schema.GroupVersionResource, namespace string) Resource
 	// Every is how often a status is read; 0: every 250 ms. Chaos Mesh takes about a second to inject.
 	Every time.Duration
+}
+
+// NewClient applies objects with a dynamic client.
+func NewClient(d dynamic.Interface) Client {
+	return Client{Resource: func(r schema.GroupVersionResource, namespace string) Resource {
+		return d.Resource(r).Namespace(namespace)
+	}}
 }
 
 // manager is the field manager of what Squall makes.

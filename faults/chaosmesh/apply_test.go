@@ -45,9 +45,9 @@ func newCluster() *cluster {
 }
 
 func (c *cluster) client() Client {
-	return Client{Every: time.Millisecond, Resource: func(r schema.GroupVersionResource, namespace string) Resource {
-		return c.Resource(r).Namespace(namespace)
-	}}
+	client := NewClient(c)
+	client.Every = time.Millisecond
+	return client
 }
 
 // answers makes every read find this status, from the first on.

@@ -182,12 +182,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // String is the standing in one line, for reports.
 func (st Standing) String() string {
-	var struck []string
-	for _, v := range st.Victims {
-		if v.Struck {
-			struck = append(struck, v.ID)
-		}
-	}
+	struck := st.struck()
 	text := stages[st.Stage]
 	switch {
 	case st.Paused:
