@@ -34,6 +34,8 @@ type Case struct {
 	Report   string
 	Replay   string // the command
 	Note     string // what is to be said of it besides
+	// Minimal is the command that runs the smallest scenario found that fails in the same way, and Size how large that is. Empty: it was not shrunk.
+	Minimal, Size string
 }
 
 // Confirmation is a run of a cell in a real world.

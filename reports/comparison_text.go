@@ -75,6 +75,9 @@ func (c *Comparison) textCases(b *bytes.Buffer, rows []int) {
 			first = false
 		}
 		fmt.Fprintf(b, "  %s: seed %s of %s, %s\n    %s\n", c.name(i), seed(k.Seed), k.Scenario, strings.Join(k.Violated, ", "), either(k.Replay, k.Note))
+		if k.Minimal != "" {
+			fmt.Fprintf(b, "    shrunk to %s: %s\n", k.Size, k.Minimal)
+		}
 	}
 }
 

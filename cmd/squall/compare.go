@@ -97,6 +97,9 @@ func (s *study) perform(ctx context.Context, c *console, outputs []output, confi
 	if err := s.keepCases(ctx, c, k); err != nil {
 		return err
 	}
+	if err := s.shrinkCase(ctx, c, k); err != nil {
+		return err
+	}
 	if confirm != nil {
 		if err := s.confirm(ctx, c, k, *confirm, cluster); err != nil {
 			return err

@@ -70,39 +70,48 @@ func runShrink(cmd *cobra.Command, c *console, f *shrinkFlags, path string) erro
 		return err
 	}
 	began := time.Now()
-	p := c.begin("candidates", 0)
-	result, err := reduction.Shrink(cmd.Context(), j.scenario, j.from, j.plan, reduction.Options{System: j.system, World: j.world.open,
-		Invariant: invariant, Workers: f.workerCount(), Tried: func(n int, _ reduction.Size) { p.count.Add(int64(n)) }})
-	p.end()
-	tried := p.count.Load()
-	switch {
-	case cmd.Context().Err() != nil && result.Scenario == nil:
-		return ended(exitInterrupted)
-	case err != nil:
-		return usage("bundle %s cannot be shrunk: %w%s", before.Bundle, err, recordedElsewhere(before))
-	}
-	minimal, err := f.writeMinimal(c, j, result, invariant)
+	minimal, err := f.shrink(cmd.Context(), c, j, before, invariant)
 	if err != nil {
-		return broken(err)
-	}
-	before.Minimal = &reports.Minimal{Invariant: invariant, Scenario: string(minimal.text), Seed: result.Seed, Before: result.From.String(),
-		Now: result.To.String(), Tried: int(tried), Run: minimal.run}
-	if err := errors.Join(c.amend(before), reports.ShowMinimal(before, minimal.run, minimal.file)); err != nil {
-		c.note("squall: %s", err) // the bundle may be somebody else's
+		return err
 	}
 	i := c.outInk()
 	fmt.Fprintf(c.out, "%s  %s still violates %s\n", i.bold("minimal"), minimal.file, invariant)
-	fmt.Fprintf(c.out, "  before   %s\n  now      %s\n", result.From, result.To)
-	fmt.Fprintf(c.out, "  tried    %s in %s\n\n%s\n", count(int(tried), "candidate", "candidates"), time.Since(began).Round(100*time.Millisecond), minimal.text)
+	fmt.Fprintf(c.out, "  before   %s\n  now      %s\n", minimal.result.From, minimal.result.To)
+	fmt.Fprintf(c.out, "  tried    %s in %s\n\n%s\n", count(minimal.tried, "candidate", "candidates"), time.Since(began).Round(100*time.Millisecond), minimal.text)
 	fmt.Fprintf(c.out, "run it: squall run %s\n", shellWord(minimal.file))
 	minimal.printWorlds(c.out)
 	fmt.Fprintf(c.out, "Go test: %s\nreplay: squall replay %s\nexplain: squall explain %s\nreport: %s\n", minimal.test, shellWord(minimal.bundle),
 		shellWord(minimal.bundle), reportIn(before.Bundle))
-	if result.Interrupted {
+	if minimal.result.Interrupted {
 		c.note("squall: interrupted: this is the smallest found until then")
 		return ended(exitInterrupted)
 	}
 	return nil
+}
+
+// shrink shrinks a job whose bundle was opened, writes what it found, and adds it to the bundle.
+func (f *shrinkFlags) shrink(ctx context.Context, c *console, j job, before *reports.Run, invariant string) (minimal, error) {
+	p := c.begin("candidates", 0)
+	result, err := reduction.Shrink(ctx, j.scenario, j.from, j.plan, reduction.Options{System: j.system, World: j.world.open,
+		Invariant: invariant, Workers: f.workerCount(), Tried: func(n int, _ reduction.Size) { p.count.Add(int64(n)) }})
+	p.end()
+	switch {
+	case ctx.Err() != nil && result.Scenario == nil:
+		return minimal{}, ended(exitInterrupted)
+	case err != nil:
+		return minimal{}, usage("bundle %s cannot be shrunk: %w%s", before.Bundle, err, recordedElsewhere(before))
+	}
+	m, err := f.writeMinimal(c, j, result, invariant)
+	if err != nil {
+		return m, broken(err)
+	}
+	m.result, m.tried = result, int(p.count.Load())
+	before.Minimal = &reports.Minimal{Invariant: invariant, Scenario: string(m.text), Seed: result.Seed, Before: result.From.String(),
+		Now: result.To.String(), Tried: m.tried, Run: m.run}
+	if err := errors.Join(c.amend(before), reports.ShowMinimal(before, m.run, m.file)); err != nil {
+		c.note("squall: %s", err) // the bundle may be somebody else's
+	}
+	return m, nil
 }
 
 // violatedIn is the invariant that the commands about a failure are about; the error says that there is none.
@@ -156,6 +165,8 @@ type minimal struct {
 	text               []byte
 	scenario           *scenarios.Scenario
 	run                *reports.Run
+	result             reduction.Result
+	tried              int
 }
 
 // printWorlds says how the minimal scenario runs in real clusters, or why it does not.
