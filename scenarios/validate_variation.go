@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -73,12 +74,6 @@ func (s *Scenario) validateVaried(at, field string, shifted bool) {
 
 // paths are those of all fields that the file sets, in order.
 func (s *source) paths() []string {
-	var all []string
-	for path := range s.values {
-		if path != "" {
-			all = append(all, path)
-		}
-	}
-	slices.Sort(all)
-	return all
+	all := slices.Sorted(maps.Keys(s.values))
+	return slices.DeleteFunc(all, func(path string) bool { return path == "" })
 }

@@ -222,7 +222,8 @@ type leaving struct {
 }
 
 func (l *leaving) Delete(ctx context.Context, name string, uid dispatcher.UID, force bool) error {
-	for _, t := range l.rows { // at most one has this object: order does not matter
+	// At most one has this object: order does not matter.
+	for _, t := range l.rows {
 		if t.Attempt.Workload == uid && t.Phase == dispatcher.Running && t.Desired == dispatcher.DesiredRun && t.Attempt.StartedAt.IsZero() {
 			l.left[uid] = true
 			return nil
