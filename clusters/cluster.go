@@ -22,6 +22,10 @@ type Config struct {
 	Platform    Platform
 	// Fork continues the run otherwise from some point on. Only the simulation can do that.
 	Fork Fork
+	// Order is how events are ordered that fall close together, for a world that is Orderly.
+	Order Order
+	// Seen, when set, is told the State after each Access of Explore, with its index; true ends the run with ErrSeen.
+	Seen func(index int, state uint64) bool
 }
 
 // Fork is where a run leaves the one of its seed: from the record At on, everything is drawn from another seed. The zero Fork is none.
@@ -69,6 +73,18 @@ type Machine struct {
 	Startup      Dist
 	Shutdown     Dist
 	Provisioning Dist
+}
+
+// Steady is the platform with nothing left to chance: every distribution is fixed at what is typical of it.
+func (p Platform) Steady() Platform {
+	for _, d := range []*Dist{&p.APILatency, &p.StoreLatency, &p.Scheduling, &p.ImagePull, &p.Startup, &p.Shutdown, &p.Provisioning,
+		&p.CacheLag, &p.ReplicaLag, &p.OnDemand.ImagePull, &p.OnDemand.Startup, &p.OnDemand.Shutdown, &p.OnDemand.Provisioning,
+		&p.Spot.ImagePull, &p.Spot.Startup, &p.Spot.Shutdown, &p.Spot.Provisioning} {
+		if d.Shape != NotSet {
+			*d = Fixed(d.Typical())
+		}
+	}
+	return p
 }
 
 // On returns the platform as it is on machines of that type.

@@ -163,3 +163,14 @@ func (d Dist) Each(change func(time.Duration) time.Duration) Dist {
 	}
 	return d
 }
+
+// Typical is the one duration that stands for the distribution: its mean where that is known at once, else its median.
+func (d Dist) Typical() time.Duration {
+	switch d.Shape {
+	case UniformShape:
+		return d.A + max(d.B-d.A, 0)/2
+	case EmpiricalShape:
+		return d.Curve.at(50)
+	}
+	return d.A
+}

@@ -13,7 +13,8 @@ import (
 // the dispatcher (valid, where it says nothing) and whether all else came out as the scenario says; unmet lists what did not.
 // flaky: what other runs than the last one, all of them valid, did not do as expected. known: it is not as expected, and the baseline says so. interrupted: not all seeds were run, or not to the end. A result passes when the verdict is valid and as_expected is true.
 type jsonResults struct {
-	Results []jsonResult `json:"results"`
+	Results  []jsonResult  `json:"results"`
+	Coverage *jsonCoverage `json:"coverage,omitempty"` // of a suite
 }
 
 type jsonResult struct {
@@ -38,8 +39,11 @@ type jsonResult struct {
 }
 
 // WriteJSON writes summaries for programs.
-func WriteJSON(w io.Writer, all []Summary) error {
-	file := jsonResults{Results: []jsonResult{}}
+func WriteJSON(w io.Writer, all []Summary) error { return Suite{}.WriteJSON(w, all) }
+
+// WriteJSON is WriteJSON with what the suite covered.
+func (x Suite) WriteJSON(w io.Writer, all []Summary) error {
+	file := jsonResults{Results: []jsonResult{}, Coverage: x.Coverage.json()}
 	for _, s := range all {
 		file.Results = append(file.Results, jsonResult{Scenario: s.Scenario, Dispatcher: s.Dispatcher, World: s.World, Seeds: s.Seeds,
 			Verdict: s.Verdict(), AsExpected: s.AsExpected(), Unmet: notNil(s.Unmet), Flaky: s.Moods, Known: s.Known, Interrupted: s.Interrupted, InvalidSeeds: s.Invalid, UnknownSeeds: s.Unknown, FirstInvalidSeed: s.FirstInvalid,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/faults"
@@ -103,9 +104,13 @@ type Made struct {
 	Scale scenarios.Scale `json:"scale"`
 	// Plan, when set, took the place of the faults that the seed would have drawn.
 	Plan faults.Plan `json:"plan,omitempty"`
+	// Order is how events were ordered that fell close together, unless the seed did.
+	Order clusters.Order `json:"order,omitzero"`
 }
 
-func (m Made) ordinary() bool { return !m.Scale.Changes() && m.Plan == nil }
+func (m Made) ordinary() bool {
+	return !m.Scale.Changes() && m.Plan == nil && m.Order.Strategy == clusters.Random
+}
 
 // Verdict is the run's verdict, a failure of the harness included. A run that was interrupted is not valid: whether what it
 // left would have come to an end was not seen.

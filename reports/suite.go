@@ -21,6 +21,7 @@ type suitePage struct {
 	Groups   []suiteGroup
 	Twins    []twinRow
 	Left     []LeftOut
+	Coverage *coverageSection
 	Idle     []string // invariants that nothing put to the test anywhere
 	JSON     string
 	Download download
@@ -61,7 +62,7 @@ func (x Suite) WriteHTML(w io.Writer, title, version string, all []Summary) erro
 	if err != nil {
 		return err
 	}
-	page := suitePage{chrome: c, Idle: idleEverywhere(all), Twins: x.rows(), Left: x.Left, Changes: x.changes(), Classes: classesOf(all)}
+	page := suitePage{chrome: c, Idle: idleEverywhere(all), Twins: x.rows(), Left: x.Left, Changes: x.changes(), Classes: classesOf(all), Coverage: x.coverage()}
 	page.sum(version, all)
 	at := map[string]int{}
 	for i, s := range all {
@@ -83,7 +84,7 @@ func (x Suite) WriteHTML(w io.Writer, title, version string, all []Summary) erro
 		page.Groups[at[""]].Name = "Other results"
 	}
 	var text strings.Builder
-	if err := WriteJSON(&text, all); err != nil {
+	if err := x.WriteJSON(&text, all); err != nil {
 		return err
 	}
 	page.Download = newDownload("results.json", "every result", "application/json", []byte(text.String()))

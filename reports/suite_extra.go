@@ -15,6 +15,8 @@ type Suite struct {
 	Left []LeftOut
 	// Changes are the results against a baseline; nil: there is none.
 	Changes *Changes
+	// Coverage is what the reference met; nil: nobody looked.
+	Coverage *Coverage
 }
 
 // LeftOut is a scenario that a world cannot do, and why.
@@ -35,6 +37,11 @@ func (s Suite) WriteText(w io.Writer) error {
 		}
 		if err := t.Flush(); err != nil {
 			return fmt.Errorf("write text: %w", err)
+		}
+	}
+	if s.Coverage != nil {
+		for _, line := range s.Coverage.lines() {
+			fmt.Fprintln(&b, line)
 		}
 	}
 	for _, l := range s.Left {
@@ -58,6 +65,12 @@ func (s Suite) WriteMarkdown(w io.Writer) error {
 		for _, c := range s.Twins {
 			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %g | %s | %s | %s |", c.sign(), cell(c.Scenario), cell(c.Dispatcher), c.Scale,
 				cell(c.Model.words()), cell(c.Real.words()), cell(c.told())))
+		}
+	}
+	if s.Coverage != nil {
+		lines = append(lines, "", "### Coverage", "")
+		for _, line := range s.Coverage.lines() {
+			lines = append(lines, "- "+cell(strings.TrimSpace(line)))
 		}
 	}
 	if len(s.Left) > 0 {

@@ -29,6 +29,8 @@ type Many struct {
 	// Forget tells that nobody looks at a history once Each has returned, but for that of Tally.FirstInvalid
 	// and of an interrupted run: its memory is used again, which saves a good part of a short run.
 	Forget bool
+	// Cover has the tally say what the runs met: see Coverage.
+	Cover bool
 }
 
 // Tally sums up the results of many seeds. It does not keep histories.
@@ -44,6 +46,9 @@ type Tally struct {
 	Exercised    map[string]int // summed over seeds
 	Tolerated    []string       // invariants whose violation does not count in this scenario
 	FirstInvalid *Result        // the first invalid seed's, with its history
+	Choices      int            // the most that a strategy had in a run, and among how many Owners
+	Owners       int            // see clusters.Orderly
+	Coverage     *Coverage      // nil unless it was asked for
 	TraceHash    uint64         // of the first seed alone, or all hashes folded in order
 	Virtual      time.Duration
 	Wall         time.Duration
@@ -100,15 +105,26 @@ func newTally(s *Scenario, m Many) Tally {
 		t.Violations, t.Exercised, t.Tolerated = maps.Clone(t.Violations), maps.Clone(t.Exercised), s.Expect.Tolerate
 		return t
 	}
-	return Tally{Scenario: s.Name, Dispatcher: m.System.Name, Tolerated: s.Expect.Tolerate,
+	t := Tally{Scenario: s.Name, Dispatcher: m.System.Name, Tolerated: s.Expect.Tolerate,
 		Violations: map[string]int{}, Exercised: map[string]int{}}
+	if m.Cover {
+		t.Coverage = NewCoverage()
+	}
+	return t
 }
 
 func (t *Tally) add(r Result) {
 	t.Seeds++
 	t.Virtual += r.Virtual
+	if world := r.Orderly(); world != nil {
+		choices, owners := world.Choices()
+		t.Choices, t.Owners = max(t.Choices, choices), max(t.Owners, owners)
+	}
 	if r.History != nil {
 		t.TraceHash = t.TraceHash*0x9E3779B97F4A7C15 + r.History.Meta.TraceHash
+	}
+	if t.Coverage != nil && r.History != nil {
+		t.Coverage.Add(r.History, r.Plan)
 	}
 	for _, inv := range r.Report.Invariants {
 		t.Exercised[inv.Name] += inv.Exercised

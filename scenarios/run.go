@@ -36,6 +36,9 @@ type Options struct {
 	Plan faults.Plan
 	// Fork continues the run otherwise from some record on.
 	Fork clusters.Fork
+	// Order is how events are ordered that fall close together, and Seen what a search is told: see clusters.Config.
+	Order clusters.Order
+	Seen  func(index int, state uint64) bool
 	// Tell is told, while the run is under way, what it comes to: phases, and what becomes of faults. May be nil.
 	Tell func(Note)
 }
@@ -53,6 +56,7 @@ type Result struct {
 	Seed       uint64
 	Settings   dispatcher.Settings
 	Plan       faults.Plan
+	Order      clusters.Order
 	History    *history.History
 	Report     checker.Report
 	// Verdict is the report's, less the violations that the scenario tolerates.
@@ -73,6 +77,12 @@ func (r *Result) Forget() {
 		w.Recycle()
 	}
 	r.world, r.History = nil, nil
+}
+
+// Orderly is the world of the run, for what there was to order in it; nil when it does not order by an Order. It holds until Forget.
+func (r *Result) Orderly() clusters.Orderly {
+	o, _ := r.world.(clusters.Orderly)
+	return o
 }
 
 // Fatal returns the violations that count, in order.
@@ -133,6 +143,8 @@ func (r *runner) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	config.Order, config.Seen = r.options.Order, r.options.Seen
+	r.result.Order = config.Order
 	if r.cluster, err = r.options.World(ctx, config); err != nil {
 		if ctx.Err() != nil { // somebody stopped it before there was anything to judge
 			r.result.Interrupted = true
@@ -142,10 +154,16 @@ func (r *runner) run(ctx context.Context) (err error) {
 	}
 	r.result.world = r.cluster
 	defer func() { err = errors.Join(err, r.cluster.Close()) }()
+	if r.result.Orderly() == nil && config.Order.Strategy != clusters.Random {
+		return fmt.Errorf("strategy %s: this world has real time, and cannot order events", config.Order.Strategy)
+	}
 	if err := r.arm(config); err != nil {
 		return err
 	}
 	crash := r.phases(ctx)
+	if errors.Is(crash, clusters.ErrSeen) {
+		return errors.Join(crash, r.judge(config.Settings))
+	}
 	lost := r.collect(ctx)
 	if err := r.judge(config.Settings); err != nil {
 		return errors.Join(crash, lost, err)

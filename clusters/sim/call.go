@@ -137,6 +137,9 @@ func (c *call) submit() {
 		c.refuse(errOver, 0)
 		return
 	}
+	if w.explorer != nil {
+		w.explorer.called(c)
+	}
 	if len(w.rules) > 0 {
 		c.fate = w.judge(c)
 	}
@@ -166,6 +169,9 @@ func (c *call) submit() {
 	}
 	if w.kernel.Now()+there >= c.deadline {
 		c.silence()
+	}
+	if w.explorer != nil {
+		w.explorer.state.flying += c.flight()
 	}
 	w.kernel.After(there, c.label(effected), c.applying)
 }
@@ -225,6 +231,9 @@ func (c *call) apply() {
 func (c *call) act() error {
 	w := c.world
 	c.due = false
+	if w.explorer != nil {
+		w.explorer.state.flying -= c.flight()
+	}
 	w.record.lateness = max(w.record.lateness, w.kernel.Now()-c.deadline)
 	seq := w.record.next()
 	if c.port.name == clusters.Store && c.timeline != w.database.Timeline() {
@@ -237,6 +246,9 @@ func (c *call) act() error {
 	_, code := clusters.OutcomeOf(err)
 	ops := w.record.of(c)
 	w.kernel.Note(c.label(effected), uint64(code)<<8|uint64(ops[0].Phase), ops[0].Token)
+	if w.explorer != nil {
+		w.explorer.answered(c, uint64(code))
+	}
 	if err != nil {
 		return err
 	}
@@ -253,6 +265,10 @@ func (c *call) finish() error {
 		err = clusters.ErrReset // it did not arrive
 	}
 	c.world.record.returned(c, err)
+	if x := c.world.explorer; x != nil && err != nil {
+		_, code := clusters.OutcomeOf(err)
+		x.settled(c, uint64(code))
+	}
 	c.leave()
 	return err
 }

@@ -25,6 +25,9 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 	if b := boundOf(ctx); b != nil {
 		d = min(d, b.at-w.kernel.Now())
 	}
+	if w.explorer != nil {
+		w.explorer.sleeps(c.process, d)
+	}
 	c.process.coroutine.Sleep(d, w.labels.sleep)
 	return ctx.Err()
 }

@@ -43,6 +43,9 @@ type Cluster struct {
 	runTimes map[string]time.Duration
 	counted  map[dispatcher.Ticket]bool // effects that count
 	shutdown *rand.Rand
+
+	pct      *kernel.PCT // nil under another strategy
+	explorer *explorer   // likewise
 }
 
 var _ clusters.Cluster = (*Cluster)(nil)
@@ -55,12 +58,16 @@ func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 	if c.Dispatchers < 0 || c.Reconcilers < 0 {
 		return nil, fmt.Errorf("simulation: %d dispatchers and %d reconcilers: neither may be negative", c.Dispatchers, c.Reconcilers)
 	}
+	if c.Order.Strategy == clusters.Explore {
+		c.Platform = c.Platform.Steady()
+	}
 	k := kernel.New(c.Seed)
 	w := &Cluster{
 		config: c, kernel: k, labels: newLabels(k), record: newRecord(k, m, c.Fork), chance: k.Stream("rules"),
 		shutdown: k.Stream("worker: shutdown"), holders: map[string]dispatcher.InstanceID{},
 		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{}, contexts: m.contexts,
 	}
+	w.order(c.Order)
 	api := &server{} // the leases are on it too
 	w.ports.api = port{clusters.API, c.Platform.APILatency, k.Stream("latency: api"), api}
 	w.ports.lease = port{clusters.Lease, c.Platform.APILatency, k.Stream("latency: lease"), api}
@@ -75,6 +82,9 @@ func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 		w.store = hook(w.database)
 	}
 	w.kube = kubernetes.New(k, c, w)
+	if w.explorer != nil {
+		w.record.explorer, w.kube.OnChange = w.explorer, w.explorer.changed
+	}
 	for i := range c.Dispatchers {
 		w.addProcess(fmt.Sprintf("dispatcher-%d", i+1), runDispatcher).start()
 	}
@@ -102,6 +112,9 @@ func (c *Cluster) Run(ctx context.Context, until time.Duration, done func() bool
 	})
 	if err != nil {
 		return fmt.Errorf("simulation, seed %d: %w", c.config.Seed, err)
+	}
+	if c.explorer != nil && c.explorer.until > 0 && c.kernel.Halted() {
+		return clusters.ErrSeen
 	}
 	return ctx.Err()
 }

@@ -23,6 +23,7 @@ type record struct {
 	nodes      *history.Table
 	specs      []history.Spec // by task ID-1; shorter than tasks when the last were only mentioned
 	lateness   time.Duration  // the longest that an effect came after its caller's deadline
+	explorer   *explorer      // nil when nobody explores
 
 	rows []row // by task ID-1
 	busy int   // rows that still need something
@@ -54,6 +55,9 @@ func (r *record) next() history.Seq {
 func (r *record) event(e history.Event) {
 	e.Seq, e.At = r.next(), r.kernel.Now()
 	r.events = append(r.events, e)
+	if r.explorer != nil {
+		r.explorer.happened(&e)
+	}
 }
 
 // row is what Row events show of a task, and so what makes a commit worth one.
@@ -105,6 +109,9 @@ func rowOf(t *dispatcher.Task) row {
 
 // committed is told of every row that a transaction wrote.
 func (r *record) committed(t *dispatcher.Task) {
+	if r.explorer != nil {
+		r.explorer.committed(t)
+	}
 	id := r.tasks.ID(string(t.Spec.ID))
 	if n := int(id); n > len(r.rows) {
 		r.rows = append(r.rows, make([]row, n-len(r.rows))...)

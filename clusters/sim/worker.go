@@ -59,7 +59,9 @@ func (c *Cluster) ContainerStarted(k *kubernetes.Container) {
 	w.caller = caller{world: c, name: name, id: c.record.processes.ID(name), node: k.Node, worker: w}
 	w.port = c.workerPort(w)
 	k.Guest = w
+	before := c.kernel.Act(c.kernel.Owner(name))
 	w.askToStart()
+	c.kernel.Act(before)
 }
 
 // Terminate is SIGTERM: the worker drops its work and is gone after a moment, unless it ignores it.

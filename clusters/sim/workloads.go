@@ -102,6 +102,9 @@ func (a leases) PutLease(ctx context.Context, l dispatcher.Lease) (dispatcher.Le
 func (c *call) putLease() (dispatcher.Lease, error) {
 	put, err := c.world.kube.PutLease(c.request.lease)
 	if err == nil {
+		if x := c.world.explorer; x != nil {
+			x.held(put)
+		}
 		c.world.held(put)
 	}
 	return put, err

@@ -66,12 +66,13 @@ var mayImport = map[string][]string{
 	"scenarios":            {"faults", "clusters", "checker", "checker/strictyaml", "checker/history", "dispatcher", "dispatcher/planted"},
 	"scenarios/reduction":  {"scenarios", "faults", "clusters", "checker", "dispatcher"},
 	"scenarios/causes":     {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher"},
+	"scenarios/explore":    {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher"},
 	"scenarios/experiment": {"scenarios", "faults", "clusters", "checker", "checker/history", "dispatcher"},
 	"reports":              {"scenarios", "scenarios/causes", "scenarios/experiment", "faults", "clusters", "clusters/calibration", "checker", "checker/history", "dispatcher", "dispatcher/planted"},
 
 	"reports/findings": {"checker/chain", "dispatcher"},
 
-	"cmd/squall": {"reports", "reports/findings", "checker/chain", "scenarios", "scenarios/causes", "scenarios/experiment", "scenarios/reduction", "faults", "faults/chaosmesh/coverage", "clusters", "clusters/calibration", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
+	"cmd/squall": {"reports", "reports/findings", "checker/chain", "scenarios", "scenarios/causes", "scenarios/experiment", "scenarios/explore", "scenarios/reduction", "faults", "faults/chaosmesh/coverage", "clusters", "clusters/calibration", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
 		"dispatcher/planted", "dispatcher/manifests"},
 	tagged("cmd/squall"): {"scenarios", "faults", "faults/chaosmesh", "faults/chaosmesh/coverage", "clusters", "clusters/kind", "clusters/kind/engine", "clusters/kind/images", "clusters/kind/nodeimage",
 		"clusters/kind/testbed", "dispatcher/manifests"},

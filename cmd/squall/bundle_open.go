@@ -72,5 +72,5 @@ func jobFrom(r *reports.Run, world worldEntry) (job, error) {
 	if _, err := as.Config(system, m.Seed); err != nil {
 		return job{}, usage("bundle %s cannot be run: %w", r.Bundle, err)
 	}
-	return job{scenario: &as, text: r.Scenario, system: system, world: world, from: m.Seed, count: 1, plan: r.Made.Plan}, nil
+	return job{scenario: &as, text: r.Scenario, system: system, world: world, from: m.Seed, count: 1, plan: r.Made.Plan, order: r.Made.Order}, nil
 }

@@ -51,6 +51,7 @@ count, unless they violate more than is listed; what is unknown, and a failure o
 	flags.Float64Var(&f.scale, "scale", 0, "kind: divide every time by `N` (default: what suits each scenario)")
 	flags.DurationVar(&f.budget, "budget", 0, "kind: begin no run after this much time; those left are listed as not run")
 	clusterFlags(flags, &f.cluster)
+	f.ordering.add(cmd)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list the trials and run nothing")
 	flags.StringVar(&f.baseline, "baseline", "", "a `file` of known failures: only others count for the status")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write what fails to this `file` of known failures; tells what is new and what is fixed, if it is there already")
@@ -106,7 +107,7 @@ func (f *chaosFlags) suite(cmd *cobra.Command) (suite, error) {
 		} else if f.world != "" && f.world != w.name {
 			continue
 		}
-		if err := s.add(f, w); err != nil {
+		if err := s.add(f, cmd, w); err != nil {
 			return s, err
 		}
 	}
@@ -137,9 +138,16 @@ func simulatedFirst(all []worldEntry) []worldEntry {
 	return sorted
 }
 
-func (s *suite) add(f *chaosFlags, w worldEntry) error {
+func (s *suite) add(f *chaosFlags, cmd *cobra.Command, w worldEntry) error {
+	order, err := f.ordering.order(cmd, w)
+	if err != nil {
+		return err
+	}
 	if !w.live {
 		trials, err := f.simTrials(w)
+		for i := range trials {
+			trials[i].job.order = order
+		}
 		s.trials = append(s.trials, trials...)
 		return err
 	}
@@ -151,6 +159,8 @@ func (s *suite) add(f *chaosFlags, w worldEntry) error {
 // notNow says why nothing is run in the world unasked; empty: it can be.
 func (f *chaosFlags) notNow(ctx context.Context, w worldEntry) string {
 	switch {
+	case f.ordering.strategy != randomName:
+		return fmt.Sprintf("not run: world %s, where time is real: --strategy %s is for the simulation", w.name, f.ordering.strategy)
 	case !w.here():
 		return fmt.Sprintf("not run: world %s, which is not in this build; run it with: make chaos CLUSTER=%s", w.name, w.name)
 	case w.ready == nil:
@@ -252,7 +262,7 @@ func (f *chaosFlags) tryAll(ctx context.Context, c *console, trials []trial, t *
 	began := time.Now()
 	r := tried{planned: len(trials), results: results{suite: true}}
 	for _, g := range grouped(trials) {
-		p := performance{console: c, progress: progress, workers: 1}
+		p := performance{console: c, progress: progress, workers: 1, cover: true}
 		lanes := f.workerCount()
 		switch {
 		case g.alone:

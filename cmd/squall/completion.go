@@ -16,7 +16,7 @@ func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellC
 // completeRunFlags offers the values of flags that have few.
 func completeRunFlags(cmd *cobra.Command) {
 	for flag, values := range map[string][]string{
-		"world": worldNames(), "dispatcher": planted.Names(), "profile": dispatcher.Profiles(), "output": formatNames(),
+		"strategy": strategyNames(), "world": worldNames(), "dispatcher": planted.Names(), "profile": dispatcher.Profiles(), "output": formatNames(),
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // fails for flags that are not there
 	}

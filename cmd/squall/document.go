@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/reports"
+	"github.com/squall-chaos/squall/scenarios"
 )
 
 // The formats of -o.
@@ -40,7 +42,7 @@ func (d document) write(w io.Writer, format, dir string) error {
 		return errors.Join(reports.WriteText(w, d.summaries), d.suite.WriteText(w))
 	case formatJSON:
 		if !d.verdict {
-			return reports.WriteJSON(w, d.summaries)
+			return d.suite.WriteJSON(w, d.summaries)
 		}
 		text, err := d.page.VerdictJSON()
 		if err == nil {
@@ -79,6 +81,7 @@ func (r results) document(title string) document {
 	for _, o := range r.outcomes {
 		d.summaries = append(d.summaries, o.summary())
 	}
+	d.suite.Coverage = r.coverage()
 	if r.known != nil {
 		d.suite.Changes = r.known.Compare(d.summaries)
 	}
@@ -86,6 +89,24 @@ func (r results) document(title string) document {
 		d.page = r.outcomes[0].run()
 	}
 	return d
+}
+
+// coverage is what the reference met in a suite; nil where nobody looked.
+func (r results) coverage() *reports.Coverage {
+	var sum *reports.Coverage
+	for _, o := range r.outcomes {
+		if o.tally.Coverage == nil || o.job.system.Name != planted.Reference().Name {
+			continue
+		}
+		if sum == nil {
+			sum = &reports.Coverage{Coverage: scenarios.NewCoverage(), Exercised: map[string]int{}}
+		}
+		sum.Merge(o.tally.Coverage)
+		for name, n := range o.tally.Exercised {
+			sum.Exercised[name] += n
+		}
+	}
+	return sum
 }
 
 // run is the shown run, with its bundle.

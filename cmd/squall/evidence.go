@@ -43,7 +43,9 @@ func gather(dir string, j job, seed uint64) (*evidence, error) {
 }
 
 // made is what a run was made from besides scenario, settings and seed.
-func (j job) made() reports.Made { return reports.Made{Scale: j.scenario.Scale(), Plan: j.plan} }
+func (j job) made() reports.Made {
+	return reports.Made{Scale: j.scenario.Scale(), Plan: j.plan, Order: j.order}
+}
 
 // record keeps the history before anybody judges it.
 func (e *evidence) record(h *history.History) error { return e.bundle.WriteHistory(h) }
@@ -100,7 +102,7 @@ func contrastTo(j job, seed uint64) *scenarios.Result {
 		if control, err = control.Scaled(s.Scale()); err != nil {
 			return nil
 		}
-		s, j.plan = control, nil
+		s, j.plan, j.order.Delays = control, nil, nil
 	}
 	j.system = planted.Reference()
 	options := j.options()

@@ -55,6 +55,7 @@ func (o outcome) standingUnmet() bool {
 
 // hunt runs seeds until the quarry was seen.
 func (x trial) hunt(ctx context.Context, p performance) outcome {
+	x.job = x.job.measured(ctx)
 	o := outcome{job: x.job, hunted: true}
 	last := x.job.from + uint64(x.job.count)
 	began := time.Now()
@@ -124,6 +125,7 @@ func added(a, b scenarios.Tally) scenarios.Tally {
 	sum := b
 	sum.Seeds, sum.Valid, sum.Virtual, sum.Wall = a.Seeds+b.Seeds, a.Valid+b.Valid, a.Virtual+b.Virtual, a.Wall+b.Wall
 	sum.Invalid, sum.Unknown = slices.Concat(a.Invalid, b.Invalid), slices.Concat(a.Unknown, b.Unknown)
+	sum.Choices, sum.Owners = max(a.Choices, b.Choices), max(a.Owners, b.Owners)
 	sum.Failed, sum.Unmet = slices.Concat(a.Failed, b.Failed), slices.Concat(a.Unmet, b.Unmet)
 	sum.Verdict, sum.Interrupted = merged(a.Verdict, b.Verdict), a.Interrupted || b.Interrupted
 	for _, counts := range []struct{ to, from map[string]int }{{sum.Violations, a.Violations}, {sum.Exercised, a.Exercised}} {

@@ -102,10 +102,12 @@ type performance struct {
 	room    int64
 	// journal, when set, is where the state of many seeds is kept, to go on from it.
 	journal *journal
+	// cover has tallies say what the runs met.
+	cover bool
 }
 
 func (j job) options() scenarios.Options {
-	return scenarios.Options{System: j.system, World: j.world.open, Version: thisBuild().recorded(), Plan: j.plan, Tell: j.tell}
+	return scenarios.Options{System: j.system, World: j.world.open, Version: thisBuild().recorded(), Plan: j.plan, Order: j.order, Tell: j.tell}
 }
 
 // perform runs a job and keeps the run that is worth reading.
@@ -113,11 +115,12 @@ func (p performance) perform(ctx context.Context, j job) outcome {
 	if j.world.live {
 		return p.live(ctx, j)
 	}
+	j = j.measured(ctx)
 	if j.count == 1 && p.keepAll {
 		return p.single(ctx, j)
 	}
 	seeds := watch{progress: p.progress, suite: !p.keepAll, most: p.bundles}
-	m := scenarios.Many{Options: j.options(), From: j.from, Count: j.count, Workers: p.workers, Until: p.until, Each: seeds.see, Forget: true}
+	m := scenarios.Many{Options: j.options(), From: j.from, Count: j.count, Workers: p.workers, Until: p.until, Each: seeds.see, Forget: true, Cover: p.cover}
 	o := outcome{job: j}
 	if o.failed = p.journal.resume(&m, j, &seeds, p.progress); o.failed != nil {
 		return o

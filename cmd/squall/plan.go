@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/faults"
@@ -40,6 +41,7 @@ type runFlags struct {
 	// calibration is a file that squall calibrate wrote.
 	calibration string
 	cluster     worldOptions
+	ordering    strategyFlags
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {
@@ -59,6 +61,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	f.addScale(cmd)
 	flags.StringVar(&f.faultsFrom, "faults-from", "", "take the faults, and when each struck, from the record of a `bundle`, which brings its scenario along")
 	clusterFlags(flags, &f.cluster)
+	f.ordering.add(cmd)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan and run nothing")
 	addOutputFlag(cmd, &f.outputs)
 }
@@ -115,6 +118,8 @@ type job struct {
 	count    int
 	// plan, when set, takes the place of the faults that the seed would draw.
 	plan faults.Plan
+	// order is how events close together are ordered.
+	order clusters.Order
 	// lanes is how many runs the world takes side by side; 0: as many as one likes.
 	lanes int
 	// tell is told what the run comes to while it is under way; nil: nobody asks.
@@ -161,6 +166,9 @@ func (f *runFlags) findWorld() (worldEntry, error) {
 
 func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string, variant int) (j job, err error) {
 	j.world = world
+	if j.order, err = f.ordering.order(cmd, world); err != nil {
+		return j, err
+	}
 	if j.scenario, j.text, err = openScenario(name); err != nil {
 		return j, err
 	}

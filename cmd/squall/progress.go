@@ -25,6 +25,7 @@ type progress struct {
 	began time.Time
 	count atomic.Int64
 	bad   atomic.Int64
+	found atomic.Int64 // the total, as far as it is known, of what has none
 	known atomic.Int64 // of count: what was known before, and took no time
 
 	show    func() // draws or prints the present state
@@ -98,6 +99,13 @@ func (p *progress) skip(n int) {
 	p.add(n)
 }
 
+// reach tells how far a search is that finds out on the way how much there is.
+func (p *progress) reach(count, total, bad int) {
+	p.found.Store(int64(total))
+	p.count.Store(int64(count))
+	p.bad.Store(int64(bad))
+}
+
 // end takes the bar away. It may be called twice.
 func (p *progress) end() {
 	select {
@@ -121,7 +129,7 @@ func (p *progress) over(out io.Writer) io.Writer {
 // line says how far it is, how fast, and how long it will take.
 func (p *progress) line() string {
 	known := int(p.known.Load())
-	return progressLine(p.what, int(p.count.Load())-known, max(p.total-known, 0), int(p.bad.Load()), time.Since(p.began))
+	return progressLine(p.what, int(p.count.Load())-known, max(p.total-known, int(p.found.Load()), 0), int(p.bad.Load()), time.Since(p.began))
 }
 
 func progressLine(what string, count, total, bad int, took time.Duration) string {

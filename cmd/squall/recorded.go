@@ -52,6 +52,9 @@ func (f *runFlags) recordedJob(cmd *cobra.Command, run *reports.Run) (job, error
 		}
 	}
 	j.plan = plan.AsRecorded(run.History)
+	if j.order, err = f.ordering.order(cmd, world); err != nil {
+		return j, err
+	}
 	if f.dispatcher != "" {
 		if j.system, err = f.system(j.scenario); err != nil {
 			return j, err

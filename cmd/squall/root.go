@@ -86,7 +86,7 @@ Every flag can be set in the environment as well: SQUALL_DIR=/tmp/squall is --di
 	flags.BoolVarP(&c.verbose, "verbose", "v", false, "more detail")
 	flags.StringVar(&c.dir, "dir", ".squall", "where run bundles are kept")
 	root.AddCommand(
-		newRunCommand(c), newChaosCommand(c), newDemoCommand(c), newCompareCommand(c), newSweepCommand(c),
+		newRunCommand(c), newChaosCommand(c), newExploreCommand(c), newDemoCommand(c), newCompareCommand(c), newSweepCommand(c),
 		newShrinkCommand(c), newDiffCommand(c), newReplayCommand(c), newCheckCommand(c), newShowCommand(c), newCalibrateCommand(c),
 		newLintCommand(c), newInitCommand(c),
 		newListCommand(c), newSchemaCommand(c), newExplainCommand(c),

@@ -48,6 +48,7 @@ func (o outcome) print(w io.Writer, c *console, detail bool) {
 	if o.failed != nil {
 		fmt.Fprintf(w, "  failure: %s\n", indented(o.failed.Error()))
 	}
+	o.printBound(w)
 	o.printCounts(w)
 	o.printStory(w, c, detail || c.verbose)
 	for _, line := range o.expectationLines() {

@@ -42,6 +42,8 @@ type Kernel struct {
 	start     Label
 	executing Label
 	failure   error
+
+	ordered *ordered // nil without a Strategy
 }
 
 // New returns a simulation at time zero whose every decision follows from the seed.
@@ -85,6 +87,9 @@ func (k *Kernel) After(d time.Duration, label Label, fn func()) Timer {
 
 func (k *Kernel) schedule(d time.Duration, label Label) uint32 {
 	k.seq++
+	if k.ordered != nil {
+		return k.enter(k.now+max(d, 0), label)
+	}
 	return k.queue.push(k.now+max(d, 0), order(k.ties.Uint64(), k.seq), label)
 }
 
@@ -107,8 +112,14 @@ func (k *Kernel) Run(until time.Duration, done func() bool) (err error) {
 			k.now = max(k.now, until)
 			break
 		}
-		k.now = at
-		k.step()
+		if k.ordered != nil {
+			if k.stepChosen(until); k.ordered.halted {
+				break
+			}
+		} else {
+			k.now = at
+			k.step()
+		}
 		if since++; done != nil && (since >= doneEvery || k.now-asked >= doneAfter) {
 			since, asked = 0, k.now
 			if done() {

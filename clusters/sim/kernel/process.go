@@ -11,6 +11,7 @@ import (
 type Process struct {
 	kernel *Kernel
 	name   string
+	owner  Owner
 	next   func() (struct{}, bool)
 	stop   func()
 	yield  func(struct{}) bool
@@ -30,7 +31,7 @@ type killed struct{}
 // Spawn starts a process at the present instant. It ends when run returns or it is killed; a panic ends
 // the whole Run.
 func (k *Kernel) Spawn(name string, run func(p *Process)) *Process {
-	p := &Process{kernel: k, name: name, index: len(k.processes)}
+	p := &Process{kernel: k, name: name, index: len(k.processes), owner: k.Owner(name)}
 	k.processes = append(k.processes, p)
 	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
 		p.yield = yield
@@ -80,6 +81,9 @@ func (k *Kernel) Wake(p *Process, d time.Duration, label Label, value any) Timer
 	slot := k.schedule(d, label)
 	e := &k.queue.slots[slot]
 	e.process, e.value, e.park = p, value, p.parks
+	if k.ordered != nil {
+		k.ordered.made[slot].owner = p.owner
+	}
 	return Timer{queue: &k.queue, slot: slot, generation: e.generation}
 }
 

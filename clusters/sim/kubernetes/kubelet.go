@@ -17,7 +17,9 @@ const minGrace = time.Second
 // notify tells the pod's kubelet, by its watch, that the pod changed.
 func (s *Server) notify(p *pod) {
 	if p.node.connected() && !s.down {
+		before := s.k.Act(p.owner)
 		s.k.After(s.hop(), s.labels.sync, p.seen)
+		s.k.Act(before)
 	}
 }
 
@@ -94,7 +96,9 @@ func (s *Server) havePulled(n *node) {
 }
 
 func (s *Server) launch(c *Container) {
+	before := s.k.Act(c.pod.owner)
 	c.starting = s.k.After(s.on(c.node.spot).Startup.Draw(s.streams.startup), s.labels.start, func() { s.run(c) })
+	s.k.Act(before)
 }
 
 // exceed enforces activeDeadlineSeconds, whether or not the API server can be reached.
@@ -135,7 +139,9 @@ func (s *Server) report(c *Container) {
 	if c.pod.gone || !c.node.connected() || s.down {
 		return // resync reports it
 	}
+	before := s.k.Act(c.pod.owner)
 	s.k.After(s.hop(), s.labels.report, c.arrives)
+	s.k.Act(before)
 }
 
 // reported is the arrival of a status update and, when the pod is terminating and its container has ended, of

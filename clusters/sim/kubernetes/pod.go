@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters/sim/kernel"
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
@@ -23,6 +24,7 @@ type pod struct {
 	disrupted bool // condition DisruptionTarget
 	gone      bool
 	seen      func() // its kubelet sees a change: made once
+	owner     kernel.Owner
 }
 
 // Create makes the object, unless its name is taken (also by one that is terminating), the quota is spent or
@@ -45,6 +47,9 @@ func (s *Server) Create(w dispatcher.Workload) (dispatcher.Workload, error) {
 	// The object has whole seconds; dispatcher/kube asks for no longer a deadline and no shorter a grace than it was told.
 	w.Deadline, w.Grace = w.Deadline.Truncate(time.Second), ceil(w.Grace, time.Second)
 	p := &pod{w: w, task: s.host.Tasks().ID(string(w.Task)), number: s.uids}
+	if s.k.Ordered() {
+		p.owner = s.k.Owner("pod " + w.Name)
+	}
 	p.seen = func() { s.sync(p) }
 	s.pods[w.Name] = p
 	i, _ := s.find(w.Name)
@@ -258,6 +263,9 @@ func (s *Server) changed(p *pod, t WatchType) {
 	s.k.Note(s.labels.change, s.version, uint64(t)<<32|uint64(p.task))
 	if s.journal.on {
 		s.record(t, &p.w)
+	}
+	if s.OnChange != nil {
+		s.OnChange(&p.w, t)
 	}
 }
 

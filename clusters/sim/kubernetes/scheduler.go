@@ -2,7 +2,9 @@ package kubernetes
 
 // enqueue has kube-scheduler try a new pod.
 func (s *Server) enqueue(p *pod) {
+	before := s.k.Act(p.owner)
 	s.k.After(s.platform.Scheduling.Draw(s.streams.scheduling), s.labels.schedule, func() { s.try(p) })
+	s.k.Act(before)
 }
 
 // try binds the pod or finds it unschedulable.

@@ -27,6 +27,9 @@ type Host interface {
 
 // Server is one Kubernetes cluster: API server, controllers and nodes.
 type Server struct {
+	// OnChange is told of every change to an object, for reading and not for longer than the call. May be nil.
+	OnChange func(w *dispatcher.Workload, t WatchType)
+
 	k        *kernel.Kernel
 	host     Host
 	platform clusters.Platform
