@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,28 +23,27 @@ const seedsMost = 200
 //
 //	go test ./scenarios/explore -run '^$' -bench Detection -benchtime 1x -timeout 1h -v
 func BenchmarkDetection(b *testing.B) {
-	var table strings.Builder
 	var sums [3][]int
 	defects := planted.Defects()
+	fmt.Printf("runs until a planted defect is seen\n| defect | random | pct | explore |\n|---|---:|---:|---:|\n")
 	for _, d := range defects {
 		took := [3]int{swarm(b, d.System, clusters.Order{}),
 			swarm(b, d.System, clusters.Order{Strategy: clusters.PCT, Window: 250 * time.Millisecond, Depth: 3, Choices: 10_000}), searched(b, d.System)}
-		fmt.Fprintf(&table, "| %s |", d.System.Name)
+		row := fmt.Sprintf("| %s |", d.System.Name)
 		for i, n := range took {
 			if n > 0 {
 				sums[i] = append(sums[i], n)
-				fmt.Fprintf(&table, " %d |", n)
+				row += fmt.Sprintf(" %d |", n)
 			} else {
-				table.WriteString(" – |")
+				row += " – |"
 			}
 		}
-		table.WriteByte('\n')
+		fmt.Println(row) // as they come: all of them take long
 	}
-	b.Logf("runs until a planted defect is seen\n| defect | random | pct | explore |\n|---|---:|---:|---:|\n%s", table.String())
 	for i, name := range []string{"random", "pct", "explore"} {
 		slices.Sort(sums[i])
 		if n := len(sums[i]); n > 0 {
-			b.Logf("%s: %d of %d found, median %d, worst %d", name, n, len(defects), sums[i][n/2], sums[i][n-1])
+			fmt.Printf("%s: %d of %d found, median %d, worst %d\n", name, n, len(defects), sums[i][n/2], sums[i][n-1])
 		}
 	}
 }
