@@ -3,6 +3,7 @@ package chain
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/squall-chaos/squall/checker/chain/extract"
@@ -35,7 +36,11 @@ func (r *resolver) tree(name, at string) origin.Tree {
 		if strings.Contains(from, "#") {
 			code = CodeReference
 		}
-		r.at(at+".input", code, "give another place with --input "+name+"=PATH", "input %s: %s", name, err)
+		at += ".input"
+		if !override { // all links of the input have the same mistake
+			at = fmt.Sprintf("inputs[%d].from", slices.IndexFunc(r.file.Inputs, func(in Input) bool { return in.Name == name }))
+		}
+		r.at(at, code, "give another place with --input "+name+"=PATH", "input %s: %s", name, err)
 		return nil
 	}
 	r.trees[name] = t

@@ -57,7 +57,7 @@ func unreadable(data []byte, err error) error {
 // template says that a file is one of Helm's templates, or of another engine.
 func template(data []byte, message string) error {
 	line, col := position(data, bytes.Index(data, []byte("{{")))
-	return broken(line, col, "point the link at the values (helm: PATH in values.yaml), or render the chart first",
+	return broken(line, col, "point the link at the values (file: values.yaml, extract: {helm: PATH}), or at what `helm template CHART > rendered.yaml` prints",
 		"%s: %s", aTemplate, message)
 }
 

@@ -27,9 +27,6 @@ type Tree interface {
 	Close() error
 }
 
-// ErrNotFound: there is no such directory, repository or reference.
-var ErrNotFound = errors.New("not found")
-
 // Open opens what the text means; a relative path is one from the directory base.
 func Open(ctx context.Context, base, from string) (Tree, error) {
 	where, ref, isGit := strings.Cut(from, "#")
@@ -94,7 +91,7 @@ func openDirectory(root string) (Tree, error) {
 	info, err := osStat(root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no directory %s: %w", root, ErrNotFound)
+		return nil, fmt.Errorf("there is no directory %s", root)
 	case err != nil:
 		return nil, err
 	case !info.IsDir():

@@ -40,7 +40,7 @@ func remote(where string) bool { return scheme.MatchString(where) }
 
 func openRepository(ctx context.Context, dir, ref, sub string) (Tree, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("there is no directory %s: %w", dir, ErrNotFound)
+		return nil, fmt.Errorf("there is no directory %s", dir)
 	}
 	if _, err := git(ctx, dir, "rev-parse", "--git-dir"); err != nil {
 		return nil, notARepository(dir, err)
@@ -61,7 +61,7 @@ func notARepository(dir string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return errors.New("git is not installed: a reference of another repository needs it")
 	}
-	return fmt.Errorf("%s is not in a git repository: %w", dir, ErrNotFound)
+	return fmt.Errorf("%s is not in a git repository", dir)
 }
 
 // missing says that there is no such reference, and which was perhaps meant.
@@ -72,7 +72,7 @@ func missing(ctx context.Context, dir, ref string) error {
 			hint = "; there are " + strings.Join(names, ", ")
 		}
 	}
-	return fmt.Errorf("%s has no reference %q%s: %w", dir, ref, hint, ErrNotFound)
+	return fmt.Errorf("%s has no reference %q%s", dir, ref, hint)
 }
 
 // openRemote fetches one commit of a repository elsewhere, for as long as the tree is open.
@@ -93,7 +93,7 @@ func fetched(ctx context.Context, temp, url, ref, sub string) (Tree, error) {
 		return nil, notARepository(temp, err)
 	}
 	if _, err := git(ctx, temp, "fetch", "--quiet", "--depth=1", "--no-tags", "--end-of-options", url, ref); err != nil {
-		return nil, fmt.Errorf("cannot fetch %s of %s: %w: %w", ref, url, err, ErrNotFound)
+		return nil, fmt.Errorf("cannot fetch %s of %s: %w", ref, url, err)
 	}
 	r := &repository{dir: temp, shown: url + "#" + ref, sub: path.Clean("/" + sub)[1:], temp: temp}
 	return r, r.list(ctx, "FETCH_HEAD", sub)
@@ -121,7 +121,7 @@ func (r *repository) list(ctx context.Context, commit, sub string) error {
 		r.names = append(r.names, name)
 	}
 	if len(r.names) == 0 {
-		return fmt.Errorf("%s has no files below %q: %w", r.shown, r.sub, ErrNotFound)
+		return fmt.Errorf("%s has no files below %q", r.shown, r.sub)
 	}
 	if sub != "" {
 		r.shown, r.within = r.shown+":"+path.Clean(sub), true
