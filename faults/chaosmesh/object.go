@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/chaos-mesh/chaos-mesh/api/v1alpha1"
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // Refused is an object that Chaos Mesh's own validation does not take.
@@ -31,8 +34,12 @@ type object interface {
 	metav1.Object
 }
 
+// silence keeps controller-runtime, whose logger the module's validation uses, from complaining after half a minute that it was given none.
+var silence = sync.OnceFunc(func() { log.SetLogger(logr.Discard()) })
+
 // check lets the module judge a copy with its defaults, as the webhooks of a cluster would. The object itself is left as it is.
 func check(o object) error {
+	silence()
 	ctx := context.Background()
 	c := o.DeepCopyObject().(object)
 	if err := c.Default(ctx, c); err != nil {
