@@ -36,6 +36,9 @@ type jsonResult struct {
 	TraceHash        string         `json:"trace_hash"` // as text: JSON readers lose digits of large numbers
 	VirtualSeconds   float64        `json:"virtual_seconds"`
 	WallSeconds      float64        `json:"wall_seconds"`
+	// InvalidAtMost is what so many valid seeds and none else prove: a share of all seeds, with 95 % confidence (Clopper and Pearson).
+	InvalidAtMost *float64 `json:"invalid_at_most,omitempty"`
+	Kill          *Kill    `json:"planted_defect,omitempty"`
 }
 
 // WriteJSON writes summaries for programs.
@@ -48,7 +51,7 @@ func (x Suite) WriteJSON(w io.Writer, all []Summary) error {
 		file.Results = append(file.Results, jsonResult{Scenario: s.Scenario, Dispatcher: s.Dispatcher, World: s.World, Seeds: s.Seeds,
 			Verdict: s.Verdict(), AsExpected: s.AsExpected(), Unmet: notNil(s.Unmet), Flaky: s.Moods, Known: s.Known, Interrupted: s.Interrupted, InvalidSeeds: s.Invalid, UnknownSeeds: s.Unknown, FirstInvalidSeed: s.FirstInvalid,
 			Violations: added(nil, s.Violations), Exercised: added(nil, s.Exercised), TraceHash: hash(s.TraceHash),
-			VirtualSeconds: s.Virtual.Seconds(), WallSeconds: s.Wall.Seconds()})
+			VirtualSeconds: s.Virtual.Seconds(), WallSeconds: s.Wall.Seconds(), InvalidAtMost: s.atMost(), Kill: s.Kill})
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

@@ -19,6 +19,8 @@ type suitePage struct {
 	Classes  []classRow
 	Changes  *changesSection
 	Groups   []suiteGroup
+	Kills    []killRow
+	Told     []string // how well planted defects are seen
 	Twins    []twinRow
 	Left     []LeftOut
 	Coverage *coverageSection
@@ -48,7 +50,8 @@ type suiteRow struct {
 // groupNames are the headings of the groups that `make chaos` has.
 var groupNames = map[string]string{
 	"reference": "The reference must pass", "naive": "The naive dispatcher must fail", "defect": "Every planted defect must be found",
-	"swarm": "The reference under many seeds", "kind": "The reference in kind", "confirm": "Planted defects confirmed in kind", "": "Results",
+	"witness": "Second witnesses of planted defects",
+	"swarm":   "The reference under many seeds", "kind": "The reference in kind", "confirm": "Planted defects confirmed in kind", "": "Results",
 }
 
 // WriteSuite writes the index over many results as one page; links to single reports are the summaries' Report.
@@ -62,7 +65,8 @@ func (x Suite) WriteHTML(w io.Writer, title, version string, all []Summary) erro
 	if err != nil {
 		return err
 	}
-	page := suitePage{chrome: c, Idle: idleEverywhere(all), Twins: x.rows(), Left: x.Left, Changes: x.changes(), Classes: classesOf(all), Coverage: x.coverage()}
+	page := suitePage{chrome: c, Idle: idleEverywhere(all), Twins: x.rows(), Left: x.Left, Changes: x.changes(), Classes: classesOf(all), Coverage: x.coverage(),
+		Kills: KillsOf(all).rows(), Told: KillsOf(all).Lines()}
 	page.sum(version, all)
 	at := map[string]int{}
 	for i, s := range all {

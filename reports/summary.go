@@ -32,6 +32,8 @@ type Summary struct {
 	Unmet    []string
 	// Group is a heading to be listed under, as "reference" or "defect"; may be empty.
 	Group string
+	// Kill is what became of a planted defect, when the result is of a hunt for one.
+	Kill *Kill
 	// Suite: the result is part of a suite, where an expected failure is a pass; by itself it is a failure.
 	Suite bool
 	// Moods is what runs in a real cluster that were valid did not do as expected, where another run was as expected: the result is flaky,

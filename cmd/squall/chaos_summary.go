@@ -16,7 +16,7 @@ func (r tried) summary(c *console, took time.Duration) {
 		{partReference, "reference as expected in", "scenarios"},
 		{partNaive, "naive as expected in", "scenarios"},
 		{partVariants, "variants as expected in", "trials"},
-		{partDefect, "planted defects found:", "defects"},
+		{partWitness, "planted defects with a second witness:", "defects"},
 		{partSwarm, "reference valid in", "swarms"},
 		{partLive, "in kind, reference as expected in", "scenarios"},
 		{partConfirm, "in kind, planted defects confirmed:", "defects"},
@@ -33,6 +33,7 @@ func (r tried) summary(c *console, took time.Duration) {
 		}
 		fmt.Fprintln(c.out, line)
 	}
+	r.killed(c.out, i)
 	if r.results.interrupted {
 		fmt.Fprintln(c.out, i.warn(fmt.Sprintf("interrupted: %d of %d trials were begun", len(r.results.outcomes), r.planned)))
 	}

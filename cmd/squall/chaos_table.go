@@ -83,7 +83,9 @@ func (t *trialTable) came(x trial, o outcome) string {
 	case o.tally.Interrupted:
 		return "interrupted"
 	case x.hunts() && len(o.missed) == 0:
-		return fmt.Sprintf("found: %s under seed %d", strings.Join(violated(o), ", "), o.shown.Seed)
+		return fmt.Sprintf("found: %s under seed %d", strings.Join(violated(o), ", "), o.seedFound())
+	case x.hunts() && o.foundUnder > 0:
+		return t.ink.bad(fmt.Sprintf("found under seed %d, and its control is no better", o.foundUnder))
 	case x.hunts():
 		return t.ink.bad("not found")
 	case o.tally.Verdict == checker.Invalid:
@@ -91,11 +93,29 @@ func (t *trialTable) came(x trial, o outcome) string {
 	case len(o.moods) > 0:
 		return t.ink.warn(fmt.Sprintf("valid, and as expected in 1 of %d runs", o.tally.Seeds))
 	}
-	return o.tally.Verdict.String()
+	return o.tally.Verdict.String() + noneOf(o)
+}
+
+// noneOf is what so many valid seeds prove of all that could be drawn; empty where a seed draws next to nothing.
+func noneOf(o outcome) string {
+	if o.job.scenario.Swarm == "" || len(o.tally.Unknown) > 0 {
+		return ""
+	}
+	return ofNone(len(o.tally.Invalid), o.tally.Seeds)
 }
 
 // hunts tells whether the trial is over a planted defect.
-func (x trial) hunts() bool { return x.part == partDefect || x.part == partConfirm }
+func (x trial) hunts() bool {
+	return x.part == partDefect || x.part == partWitness || x.part == partConfirm
+}
+
+// seedFound is the seed under which it was; in a real cluster, that of the run.
+func (o outcome) seedFound() uint64 {
+	if o.foundUnder == 0 && o.shown != nil {
+		return o.shown.Seed
+	}
+	return o.foundUnder
+}
 
 // violated names the invariants that were, the gravest first.
 func violated(o outcome) []string {

@@ -34,6 +34,25 @@ func jobFor(t *testing.T, scenario, dispatcher string, seeds int) job {
 	return job{scenario: must(scenarios.Find(scenario)), text: text, system: system, from: 1, count: seeds}
 }
 
+func defectOf(t *testing.T, name string) *planted.Defect {
+	t.Helper()
+	for _, d := range planted.Defects() {
+		if d.System.Name == name {
+			return &d
+		}
+	}
+	t.Fatalf("no defect %s", name)
+	return nil
+}
+
+// asItsOwnControl is a defect whose control has it, too.
+func asItsOwnControl(t *testing.T, name string) *planted.Defect {
+	t.Helper()
+	d := defectOf(t, name)
+	d.Bare = &d.System
+	return d
+}
+
 // TestSuite: the status is 0 only when the reference passed and every defect was found, and everything is said.
 func TestSuite(t *testing.T) {
 	overlap := &quarry{names: []string{"I1-overlap"}}
@@ -53,8 +72,16 @@ func TestSuite(t *testing.T) {
 			`(?m)^✗ defect +demo-control +random-names +3 .* not found\n    I1-overlap must be seen within 3 seeds$`},
 		{"another defect is found", trial{part: partDefect, job: jobFor(t, "lost-create-reply", "random-names", 3), quarry: &quarry{names: []string{"I4-cancel"}}}, exitInvalid,
 			`(?m)^✗ defect .* not found\n    I4-cancel must be seen within 3 seeds$`},
+		{"a second witness", trial{part: partWitness, job: jobFor(t, "demo", "random-names", 3), quarry: overlap, defect: defectOf(t, "random-names")}, exitValid,
+			`(?m)^✓ witness +demo +random-names +1 .* found: I1-overlap under seed 1$`},
+		{"a defect that no oracle sees", trial{part: partDefect, job: jobFor(t, "demo-control", "random-names", 3), quarry: overlap, defect: defectOf(t, "random-names")}, exitInvalid,
+			`(?m)^✗ kill rate: 0 of 1 planted defect found \(0 %\)\n  not found: random-names$`},
+		{"the kill rate", trial{part: partDefect, job: jobFor(t, "lost-create-reply", "random-names", 3), quarry: overlap, defect: defectOf(t, "random-names")}, exitValid,
+			`(?m)^✓ kill rate: 1 of 1 planted defect found \(100 %\); seeds to detection: median 1, worst 1 \(random-names\)\n  caught by: I1-overlap 1`},
+		{"a control that fails", trial{part: partDefect, job: jobFor(t, "lost-create-reply", "random-names", 3), quarry: overlap, defect: asItsOwnControl(t, "random-names")}, exitInvalid,
+			`(?m)^✗ defect .* found under seed 1, and its control is no better\n    the control of random-names is not valid under seed 1`},
 		{"swarm", trial{part: partSwarm, job: jobFor(t, "swarm-standard", "reference", 4)}, exitValid,
-			`(?m)^✓ swarm +swarm-standard +reference +4 .* valid$`},
+			`(?m)^✓ swarm +swarm-standard +reference +4 .* valid: none of 4, so at most 52.8 % of all seeds fail \(95 % confidence\)$`},
 		{"variants", variantsOf(t, "killed-early", "naive"), exitValid,
 			`(?m)^✓ variants +killed-early +naive +6 .* invalid: I3-loss$`},
 		{"variants that do not come out so", variantsOf(t, "killed-early", "reference", func(s *scenarios.Scenario) { s.Expect.Reference.Tasks[1].EndedBy = time.Minute }), exitInvalid,

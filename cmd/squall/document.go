@@ -123,7 +123,7 @@ func (o outcome) summary() reports.Summary {
 	}
 	s.Expected, s.Unmet = o.expected(), o.unmet()
 	s.Moods = o.moods
-	s.Group, s.Suite = o.group, o.group != ""
+	s.Group, s.Suite, s.Kill = o.group, o.group != "", o.kill
 	if o.failed != nil && s.Broken == 0 {
 		s.Broken, s.Failures = 1, []string{o.failed.Error()}
 	}

@@ -61,23 +61,31 @@ func (x trial) hunt(ctx context.Context, p performance) outcome {
 	began := time.Now()
 	m := scenarios.Many{Options: x.job.options(), Workers: p.workers, UntilInvalid: true,
 		Each: func(scenarios.Result) { p.progress.step(false) }}
+	var t scenarios.Tally
 	for m.From = x.job.from; m.From < last && ctx.Err() == nil; m.From++ {
 		m.Count = int(last - m.From)
-		t := scenarios.Seeds(ctx, x.job.scenario, m)
+		t = scenarios.Seeds(ctx, x.job.scenario, m)
 		o.tally = joined(o.tally, t)
 		if t.FirstInvalid == nil {
 			break
 		}
 		m.From = t.FirstInvalid.Seed
 		if len(x.quarry.missing(o.tally.Violations)) == 0 {
-			o.keep(p, m.From, t.FirstInvalid.History.Meta.TraceHash, t.FirstInvalid.History)
+			o.foundUnder = m.From
 			break
 		}
 	}
-	o.tally.Interrupted = o.shown == nil && ctx.Err() != nil
-	if o.shown == nil && o.failed == nil {
+	switch found := t.FirstInvalid; {
+	case o.foundUnder == 0:
+		o.tally.Interrupted = ctx.Err() != nil
 		o.missed = []string{fmt.Sprintf("%s must be seen within %s", x.quarry, count(x.job.count, "seed", "seeds"))}
+	case x.part == partWitness: // its evidence is of the kind that the defect's own trial keeps
+		o.missed = nil
+	default:
+		o.keep(p, found.Seed, found.History.Meta.TraceHash, found.History)
+		o.missed = x.uncontrolled(found.Seed)
 	}
+	o.kill = x.kill(o)
 	if len(o.tally.Failed) > 0 {
 		o.failed = firstError(o.failed, o.tally.Failed[0])
 	}

@@ -40,6 +40,10 @@ type listedDispatcher struct {
 	Scenario string   `json:"shown_by,omitempty"` // the scenario under whose seeds the defect shows
 	Seeds    int      `json:"within_seeds,omitempty"`
 	Breaks   []string `json:"breaks,omitempty"`
+	Incident string   `json:"incident,omitempty"` // the row of the catalogue that the defect comes from
+	Witness  string   `json:"second_witness,omitempty"`
+	Control  string   `json:"control,omitempty"`  // what else was taken away from it and from its control
+	SimOnly  string   `json:"sim_only,omitempty"` // why it cannot run on real servers
 }
 
 type listedFault struct {
@@ -212,7 +216,15 @@ func listDispatchers() []listedDispatcher {
 	ref := planted.Reference()
 	all := []listedDispatcher{{Name: ref.Name, Summary: ref.Summary}}
 	for _, d := range planted.Defects() {
-		all = append(all, listedDispatcher{Name: d.System.Name, Summary: d.System.Summary, Scenario: d.Scenario, Seeds: d.Seeds, Breaks: d.Breaks})
+		one := listedDispatcher{Name: d.System.Name, Summary: d.System.Summary, Scenario: d.Scenario, Seeds: d.Seeds, Breaks: d.Breaks,
+			Incident: d.Incident, SimOnly: d.SimOnly}
+		if d.Witness != nil {
+			one.Witness = fmt.Sprintf("%s in %s", strings.Join(d.Witness.Breaks, " or "), d.Witness.Scenario)
+		}
+		if d.Bare != nil {
+			one.Control = d.Bare.Summary
+		}
+		all = append(all, one)
 	}
 	return all
 }
@@ -251,14 +263,7 @@ func (l listing) write(w io.Writer, verbose bool) error {
 		t.scenarios(l.Scenarios, verbose)
 	}
 	if len(l.Dispatchers) > 0 {
-		t.head("DISPATCHER", "SHOWN BY", "WITHIN", "WHAT IT IS")
-		for _, d := range l.Dispatchers {
-			within := ""
-			if d.Seeds > 0 {
-				within = count(d.Seeds, "seed", "seeds")
-			}
-			t.row(d.Name, d.Scenario, within, d.Summary)
-		}
+		t.dispatchers(l.Dispatchers, verbose)
 	}
 	if len(l.Faults) > 0 {
 		t.head("FAULT", "FAMILY", "WHAT IT DOES")
@@ -307,6 +312,29 @@ func (t *tables) scenarios(all []listedScenario, verbose bool) {
 			text = s.Summary
 		}
 		t.row(s.Name, either(s.Family, "-"), either(s.Expect["reference"], "-"), either(s.Expect["naive"], "-"), text)
+	}
+}
+
+// dispatchers has what is wrong with them in the last column, and in detail what else sees it.
+func (t *tables) dispatchers(all []listedDispatcher, verbose bool) {
+	head := []string{"DISPATCHER", "INCIDENT", "SHOWN BY", "WITHIN"}
+	if verbose {
+		head = append(head, "BREAKS", "SECOND WITNESS", "WORLD")
+	}
+	t.head(append(head, "WHAT IT IS")...)
+	for _, d := range all {
+		within, world := "", "any"
+		if d.Seeds > 0 {
+			within = count(d.Seeds, "seed", "seeds")
+		}
+		if d.SimOnly != "" {
+			world = "sim only"
+		}
+		row := []string{d.Name, either(d.Incident, "-"), d.Scenario, within}
+		if verbose {
+			row = append(row, strings.Join(d.Breaks, ", "), either(d.Witness, "-"), world)
+		}
+		t.row(append(row, d.Summary)...)
 	}
 }
 

@@ -26,6 +26,9 @@ type outcome struct {
 	group  string
 	hunted bool
 	missed []string
+	// foundUnder is the seed that ended a hunt, 0 if none did; kill is what a hunt for a planted defect came to.
+	foundUnder uint64
+	kill       *reports.Kill
 	// moods is what did not come out as expected in runs of a real cluster that were valid, when another run was as expected.
 	moods []string
 	// spared was not begun at all.

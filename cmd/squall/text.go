@@ -42,7 +42,7 @@ func (o outcome) print(w io.Writer, c *console, detail bool) {
 	}
 	amount := o.amount()
 	if t := o.tally; t.Seeds > 1 {
-		amount += fmt.Sprintf(" (%.3g seeds/s); %d valid, %d invalid, %d unknown", float64(t.Seeds)/t.Wall.Seconds(), t.Valid, len(t.Invalid), len(t.Unknown))
+		amount += fmt.Sprintf(" (%.3g seeds/s); %d valid, %d invalid, %d unknown%s", float64(t.Seeds)/t.Wall.Seconds(), t.Valid, len(t.Invalid), len(t.Unknown), noneOf(o))
 	}
 	fmt.Fprintf(w, "  %s\n", amount)
 	if o.failed != nil {

@@ -17,6 +17,7 @@ const (
 	partNaive     part = "naive"     // likewise: mostly, it must be seen to fail
 	partVariants  part = "variants"  // the same, with other figures
 	partDefect    part = "defect"    // must be found
+	partWitness   part = "witness"   // must be found by a second invariant, or in a second scenario, too
 	partSwarm     part = "swarm"     // the reference must be valid under every seed
 	partLive      part = "kind"      // the reference in a real cluster
 	partConfirm   part = "confirm"   // a planted defect, seen in a real cluster too
@@ -28,6 +29,8 @@ type trial struct {
 	job  job
 	// quarry is what is hunted: the first seed that ends the hunt is the last. Nil: every seed is run.
 	quarry *quarry
+	// defect is what is hunted, if it is planted.
+	defect *planted.Defect
 	// variants, when set, are run in the place of the job, whose name they have.
 	variants []job
 }
@@ -65,7 +68,7 @@ func (f *chaosFlags) simTrials(world worldEntry) ([]trial, error) {
 		system, _ := planted.Lookup(dispatcher)
 		return job{scenario: s, text: text, system: system, world: world, from: from, count: count}
 	}
-	var reference, naive, varied, defects, swarm []trial
+	var reference, naive, varied, defects, witnesses, swarm []trial
 	for _, s := range scenarios.Library() {
 		if err := world.suits(s, 1, 1); err != nil {
 			return nil, err
@@ -91,9 +94,15 @@ func (f *chaosFlags) simTrials(world worldEntry) ([]trial, error) {
 		if err != nil {
 			return nil, broken(fmt.Errorf("planted defect %s: %w", d.System.Name, err))
 		}
-		defects = append(defects, trial{part: partDefect, job: of(s, d.System.Name, 1, d.Seeds), quarry: &quarry{names: d.Breaks}})
+		defects = append(defects, trial{part: partDefect, job: of(s, d.System.Name, 1, d.Seeds), quarry: &quarry{names: d.Breaks}, defect: &d})
+		if w := d.Witness; w != nil {
+			if s, err = scenarios.Find(w.Scenario); err != nil {
+				return nil, broken(fmt.Errorf("second witness of planted defect %s: %w", d.System.Name, err))
+			}
+			witnesses = append(witnesses, trial{part: partWitness, job: of(s, d.System.Name, 1, w.Seeds), quarry: &quarry{names: w.Breaks}, defect: &d})
+		}
 	}
-	return slices.Concat(reference, naive, varied, defects, swarm), nil
+	return slices.Concat(reference, naive, varied, defects, witnesses, swarm), nil
 }
 
 // naiveTrial is a trial of the naive dispatcher, or of another of which the scenario expects something. Where a verdict needs many seeds it is hunted: it fails so often that to run

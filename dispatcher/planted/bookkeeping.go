@@ -37,7 +37,8 @@ func terminalOverwritten() Defect {
 			Ports:   scansReplica,
 		},
 		Incident: "L5", Breaks: []string{"I8-terminal"}, Scenario: "finished-while-replica-lags", Seeds: 20, SimOnly: simOnly,
-		Bare: &dispatcher.System{Name: "scans-replica", Summary: "the reference with a sweep that reads from a replica", Ports: scansReplica},
+		Witness: also("finished-while-replica-lags", "I1-effect", 5),
+		Bare:    &dispatcher.System{Name: "scans-replica", Summary: "the reference with a sweep that reads from a replica", Ports: scansReplica},
 	}
 }
 
@@ -64,6 +65,7 @@ func absenceIsTodo() Defect {
 			Store:   rows(func(o overwriting) dispatcher.Store { return undone{o} }),
 		},
 		Incident: "L4", Breaks: []string{"I1-effect", "I8-terminal"}, Scenario: "lost-create-reply", Seeds: 20, SimOnly: simOnly,
+		Witness: also("deadline-overrun", "I8-terminal", 5),
 	}
 }
 
@@ -87,6 +89,7 @@ func crashNotCharged() Defect {
 			Store:   rows(func(o overwriting) dispatcher.Store { return forgiving{o} }),
 		},
 		Incident: "L1", Breaks: []string{"I5-budget"}, Scenario: "poison-task", Seeds: 20, SimOnly: simOnly,
+		Witness: also("poison-task", "I3-loss", 20),
 	}
 }
 
@@ -113,6 +116,7 @@ func claimWithoutChange() Defect {
 			Store:   rows(func(o overwriting) dispatcher.Store { return &unchanging{overwriting: o} }),
 		},
 		Incident: "E3", Breaks: []string{"L1-ledger"}, Scenario: "crash-between-create-and-record", Seeds: 20, SimOnly: simOnly,
+		Witness: also("lease-unreachable", "L1-ledger", 5),
 	}
 }
 
@@ -149,6 +153,7 @@ func resultAfterCancel() Defect {
 			Store:   rows(func(o overwriting) dispatcher.Store { return lenient{o} }),
 		},
 		Incident: "J3", Breaks: []string{"I4-cancel"}, Scenario: "cancel-while-nobody-sweeps", Seeds: 20, SimOnly: simOnly,
+		Witness: also("cancel-while-nobody-sweeps", "L1-ledger", 5),
 	}
 }
 
@@ -172,6 +177,7 @@ func exitCodeIsResult() Defect {
 			Store:   func(s dispatcher.Store) dispatcher.Store { return byExitCode{s} },
 		},
 		Incident: "A4", Breaks: []string{"I8-truth"}, Scenario: "exit-without-result", Seeds: 20,
+		Witness: also("exit-without-result", "L1-ledger", 5),
 	}
 }
 
@@ -197,6 +203,7 @@ func disruptionsAreFailures() Defect {
 			},
 		},
 		Incident: "L2", Breaks: []string{"I5-budget"}, Scenario: "evicted-and-killed", Seeds: 20,
+		Witness: also("spot-taken-for-good", "I5-budget", 5),
 	}
 }
 

@@ -28,6 +28,7 @@ func holdersInMemory() Defect {
 			},
 		},
 		Incident: "K2", Breaks: []string{"I7-limit"}, Scenario: "restart-under-a-limit", Seeds: 20,
+		Witness: also("ends-unseen-by-a-watch", "I7-progress", 5),
 	}
 }
 
@@ -72,6 +73,7 @@ func counterByEvents() Defect {
 			},
 		},
 		Incident: "K3", Breaks: []string{"I7-progress"}, Scenario: "ends-unseen-by-a-watch", Seeds: 20, SimOnly: simWatch,
+		Witness: also("watch-silent", "I7-progress", 5),
 	}
 }
 
@@ -124,6 +126,7 @@ func launchFromSnapshot() Defect {
 			},
 		},
 		Incident: "J2", Breaks: []string{"I4-cancel"}, Scenario: "queue-cancelled", Seeds: 20, Bare: unguarded(),
+		Witness: also("cancel-while-pending", "I4-cancel", 5),
 	}
 }
 
@@ -167,6 +170,7 @@ func catchUpRefused() Defect {
 			},
 		},
 		Incident: "K4", Breaks: []string{"I7-progress"}, Scenario: "schedule-after-an-outage", Seeds: 20,
+		Witness: also("schedule-after-an-outage", "I3-loss", 5),
 	}
 }
 
@@ -192,5 +196,6 @@ func twoRetryLayers() Defect {
 			},
 		},
 		Incident: "L7", Breaks: []string{"I5-budget"}, Scenario: "retries-that-multiply", Seeds: 20,
+		Witness: also("poison-task", "I5-budget", 5),
 	}
 }

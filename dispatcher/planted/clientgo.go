@@ -29,7 +29,8 @@ func leadershipInABoolean() Defect {
 				return p
 			},
 		},
-		Breaks: []string{"I6-fence"}, Scenario: "lease-lapsed-unnoticed", Seeds: 20,
+		Incident: "E1", Breaks: []string{"I6-fence"}, Scenario: "lease-lapsed-unnoticed", Seeds: 20, Bare: withoutEpoch(),
+		Witness: also("lease-unreachable", "I6-fence", 5),
 	}
 }
 
@@ -46,7 +47,8 @@ func releaseOnCancel() Defect {
 				return p
 			},
 		},
-		Breaks: []string{"I6-fence"}, Scenario: "lease-released-late", Seeds: 20,
+		Incident: "E1", Breaks: []string{"I6-fence"}, Scenario: "lease-released-late", Seeds: 20, Bare: withoutEpoch(),
+		Witness: also("swarm-b0", "L2-leadership", 20),
 	}
 }
 
@@ -95,7 +97,8 @@ func resendOnRetryAfter() Defect {
 			},
 			Workers: func(w dispatcher.Workers) dispatcher.Workers { return byLabel{w} },
 		},
-		Breaks: []string{"I1-overlap"}, Scenario: "create-sent-again", Seeds: 20,
+		Incident: "B1", Breaks: []string{"I1-overlap"}, Scenario: "create-sent-again", Seeds: 20,
+		Witness: also("create-applied-late", "I1-overlap", 5),
 	}
 }
 

@@ -19,7 +19,8 @@ func errorIsAbsence() Defect {
 			},
 			Witness: func(w dispatcher.Witness) dispatcher.Witness { return goneOnAbsence{w} },
 		},
-		Breaks: []string{"I5-false-death"}, Scenario: "list-error", Seeds: 20,
+		Incident: "D3", Breaks: []string{"I5-false-death"}, Scenario: "list-error", Seeds: 20,
+		Witness: also("api-server-away", "I5-false-death", 5),
 	}
 }
 
@@ -61,7 +62,8 @@ func ageAlone() Defect {
 			Store:   func(s dispatcher.Store) dispatcher.Store { return noSigns{s} },
 			Witness: func(dispatcher.Witness) dispatcher.Witness { return presumedDead{} },
 		},
-		Breaks: []string{"I5-false-death"}, Scenario: "slow-start-long-run", Seeds: 20,
+		Incident: "C1", Breaks: []string{"I5-false-death"}, Scenario: "slow-start-long-run", Seeds: 20,
+		Witness: also("evicted-and-killed", "I5-false-death", 5),
 	}
 }
 
@@ -93,7 +95,8 @@ func graceEqualsDeadline() Defect {
 				return s
 			},
 		},
-		Breaks: []string{"I5-false-death"}, Scenario: "grace-at-the-deadline", Seeds: 20,
+		Incident: "C3", Breaks: []string{"I5-false-death"}, Scenario: "grace-at-the-deadline", Seeds: 20,
+		Witness: also("partition-containers-live-on", "I5-false-death", 5),
 	}
 }
 
@@ -106,7 +109,8 @@ func rollbackInside() Defect {
 			Summary: "recovery is left to the workflow itself, and dies with its pod",
 			Witness: func(w dispatcher.Witness) dispatcher.Witness { return leftAlone{w} },
 		},
-		Breaks: []string{"I2-stranded", "I3-loss"}, Scenario: "node-kill-and-return", Seeds: 20,
+		Incident: "H4", Breaks: []string{"I2-stranded", "I3-loss"}, Scenario: "node-kill-and-return", Seeds: 20,
+		Witness: also("evicted-and-killed", "I2-stranded", 5),
 	}
 }
 

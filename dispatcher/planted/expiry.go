@@ -29,7 +29,8 @@ func expiryBeforeRedelivery() Defect {
 				return p
 			},
 		},
-		Breaks: []string{"I3-loss"}, Scenario: "killed-early", Seeds: 20,
+		Incident: "C4", Breaks: []string{"I3-loss"}, Scenario: "killed-early", Seeds: 20,
+		Witness: also("evicted-and-killed", "I3-loss", 5),
 	}
 }
 

@@ -16,7 +16,8 @@ func noEpoch() Defect {
 				return &unfenced{Store: s, newest: map[dispatcher.Role]dispatcher.Term{}}
 			},
 		},
-		Breaks: []string{"I6-fence"}, Scenario: "paused-with-write-in-flight", Seeds: 20,
+		Incident: "E1", Breaks: []string{"I6-fence"}, Scenario: "paused-with-write-in-flight", Seeds: 20,
+		Witness: also("swarm-b0", "I6-fence", 40),
 	}
 }
 
@@ -58,7 +59,8 @@ func resultByState() Defect {
 			Summary: "a result is accepted when the row says running, whichever attempt it comes from",
 			Store:   func(s dispatcher.Store) dispatcher.Store { return anyToken{s} },
 		},
-		Breaks: []string{"I6-fence", "L1-ledger"}, Scenario: "late-result", Seeds: 20,
+		Incident: "F2", Breaks: []string{"I6-fence", "L1-ledger"}, Scenario: "late-result", Seeds: 20,
+		Witness: also("late-result", "L1-ledger", 20),
 	}
 }
 
@@ -83,7 +85,8 @@ func cancelRowOnly() Defect {
 			},
 			Witness: func(w dispatcher.Witness) dispatcher.Witness { return cancelledIsGone{w} },
 		},
-		Breaks: []string{"I4-cancel"}, Scenario: "cancel-while-running", Seeds: 20,
+		Incident: "J3", Breaks: []string{"I4-cancel"}, Scenario: "cancel-while-running", Seeds: 20,
+		Witness: also("swarm-b0", "I8-leak", 60),
 	}
 }
 

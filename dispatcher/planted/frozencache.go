@@ -21,7 +21,8 @@ func frozenCache() Defect {
 				return p
 			},
 		},
-		Breaks: []string{"I4-cancel"}, Scenario: "cancelled-in-a-frozen-cache", Seeds: 20,
+		Incident: "A5", Breaks: []string{"I4-cancel"}, Scenario: "cancelled-in-a-frozen-cache", Seeds: 20,
+		Witness: also("evicted-and-killed", "I1-overlap", 5),
 	}
 }
 

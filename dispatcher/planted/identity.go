@@ -22,7 +22,8 @@ func randomNames() Defect {
 			},
 			Workers: func(w dispatcher.Workers) dispatcher.Workers { return byLabel{w} },
 		},
-		Breaks: []string{"I1-overlap"}, Scenario: "lost-create-reply", Seeds: 20,
+		Incident: "B4", Breaks: []string{"I1-overlap"}, Scenario: "lost-create-reply", Seeds: 20,
+		Witness: also("demo", "I1-overlap", 5),
 	}
 }
 
@@ -107,7 +108,8 @@ func createErrorIsFailure() Defect {
 				return p
 			},
 		},
-		Breaks: []string{"I3-loss"}, Scenario: "lost-create-reply", Seeds: 20,
+		Incident: "B5", Breaks: []string{"I3-loss"}, Scenario: "lost-create-reply", Seeds: 20,
+		Witness: also("demo", "I3-loss", 5),
 	}
 }
 

@@ -34,6 +34,7 @@ func cachedAbsence() Defect {
 			Witness: func(w dispatcher.Witness) dispatcher.Witness { return goneOnAbsence{w} },
 		},
 		Incident: "A4", Breaks: []string{"I5-false-death"}, Scenario: "stale-reads", Seeds: 20,
+		Witness: also("grace-at-the-deadline", "I5-false-death", 5),
 	}
 }
 
@@ -57,6 +58,7 @@ func replacedWhileTerminating() Defect {
 			}),
 		},
 		Incident: "F1", Breaks: []string{"I5-false-death"}, Scenario: "evicted-and-killed", Seeds: 20,
+		Witness: also("swarm-standard", "I5-false-death", 40),
 	}
 }
 
@@ -74,6 +76,7 @@ func deadlineIsLoss() Defect {
 			}),
 		},
 		Incident: "C3", Breaks: []string{"I5-false-death"}, Scenario: "deadline-overrun", Seeds: 20,
+		Witness: also("grace-at-the-deadline", "I5-false-death", 5),
 	}
 }
 
@@ -92,6 +95,7 @@ func goneIsNoNews() Defect {
 			}),
 		},
 		Incident: "H1", Breaks: []string{"I2-stranded"}, Scenario: "evicted-and-killed", Seeds: 20,
+		Witness: also("spot-taken-for-good", "I2-stranded", 5),
 	}
 }
 
@@ -111,6 +115,7 @@ func unstartedUnwatched() Defect {
 			}),
 		},
 		Incident: "H3", Breaks: []string{"I2-stranded"}, Scenario: "lost-before-it-began", Seeds: 20,
+		Witness: also("pending-past-its-timeout", "I2-stranded", 5),
 	}
 }
 
@@ -143,6 +148,7 @@ func hostClockSilence() Defect {
 			Ports:   reading(func(c dispatcher.Clock, page *dispatcher.Page) { page.Now = c.Now() }),
 		},
 		Incident: "D4", Breaks: []string{"I5-false-death"}, Scenario: "reconciler-clock-fast", Seeds: 20,
+		Witness: also("reconciler-clock-fast", "I1-overlap", 20),
 	}
 }
 
@@ -155,6 +161,7 @@ func staleScan() Defect {
 			Ports:   scansReplica,
 		},
 		Incident: "A1", Breaks: []string{"I5-false-death"}, Scenario: "started-just-in-time", Seeds: 20,
+		Witness: also("cancelled-in-a-frozen-cache", "I5-false-death", 5),
 	}
 }
 
@@ -184,5 +191,6 @@ func thresholdEqualsInterval() Defect {
 			},
 		},
 		Incident: "C3", Breaks: []string{"I5-false-death"}, Scenario: "heartbeats-throttled", Seeds: 20,
+		Witness: also("cut-off-and-replaced", "I1-overlap", 5),
 	}
 }

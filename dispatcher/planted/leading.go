@@ -23,6 +23,7 @@ func hostClockLeases() Defect {
 			},
 		},
 		Incident: "D4", Breaks: []string{"I6-fence"}, Scenario: "clock-fast-in-mid-batch", Seeds: 20, Bare: withoutEpoch(),
+		Witness: also("clock-fast-in-mid-batch", "L2-leadership", 20),
 	}
 }
 
@@ -67,6 +68,7 @@ func renewWithoutTimeout() Defect {
 			},
 		},
 		Incident: "E2", Breaks: []string{"I6-fence"}, Scenario: "hung-renewal", Seeds: 20, Bare: withoutEpoch(),
+		Witness: also("api-server-frozen", "I6-fence", 5),
 	}
 }
 

@@ -25,6 +25,7 @@ func deleteWithoutUID() Defect {
 			Ports:   ports(func(w dispatcher.Workloads) dispatcher.Workloads { return byName{w} }),
 		},
 		Incident: "F5", Breaks: []string{"I5-false-death"}, Scenario: "delete-applied-late", Seeds: 20,
+		Witness: also("killed-and-deleted-late", "I5-false-death", 10),
 	}
 }
 
@@ -43,6 +44,7 @@ func finalizerNeverReleased() Defect {
 			Ports:   ports(func(w dispatcher.Workloads) dispatcher.Workloads { return holding{w} }),
 		},
 		Incident: "G1", Breaks: []string{"I8-leak"}, Scenario: "demo", Seeds: 20,
+		Witness: also("spot-taken-for-good", "I8-leak", 5),
 	}
 }
 
@@ -62,6 +64,7 @@ func cleanupByInstanceName() Defect {
 			},
 		},
 		Incident: "F5", Breaks: []string{"I5-false-death"}, Scenario: "partition-containers-live-on", Seeds: 20,
+		Witness: also("database-crash", "I5-false-death", 5),
 	}
 }
 
@@ -98,6 +101,7 @@ func ownPodTakenForForeign() Defect {
 			}),
 		},
 		Incident: "B2", Breaks: []string{"I5-false-death"}, Scenario: "create-answered-late", Seeds: 20,
+		Witness: also("slow-api-short-timeout", "I5-false-death", 10),
 	}
 }
 
@@ -129,6 +133,7 @@ func existsIsFailure() Defect {
 			Ports:   ports(func(w dispatcher.Workloads) dispatcher.Workloads { return existsFails{w} }),
 		},
 		Incident: "B5", Breaks: []string{"I3-loss"}, Scenario: "crash-between-create-and-record", Seeds: 20,
+		Witness: also("paused-in-mid-batch", "I3-loss", 5),
 	}
 }
 
@@ -153,6 +158,7 @@ func deleteAskedOnce() Defect {
 			}),
 		},
 		Incident: "J3", Breaks: []string{"I8-leak"}, Scenario: "cancel-with-delete-lost", Seeds: 20,
+		Witness: also("swarm-standard", "I8-leak", 40),
 	}
 }
 
@@ -180,7 +186,7 @@ func startTimeoutLeavesPod() Defect {
 		return p
 	}})
 	all.Name, all.Summary = "start-timeout-leaves-pod", "a start timeout changes the row only; the pod waits on, and may begin beside its successor"
-	return Defect{System: all, Incident: "S2", Breaks: []string{"I1-overlap"}, Scenario: "pending-past-its-timeout", Seeds: 20, Bare: &bare}
+	return Defect{System: all, Incident: "S2", Breaks: []string{"I1-overlap"}, Scenario: "pending-past-its-timeout", Seeds: 20, Witness: also("pending-past-its-timeout", "L1-ledger", 5), Bare: &bare}
 }
 
 // namesOfAttempts is the reference with a pod name for each attempt.

@@ -17,6 +17,7 @@ func noBackoffOnRefusal() Defect {
 			Ports:   ports(func(w dispatcher.Workloads) dispatcher.Workloads { return hammering{w} }),
 		},
 		Incident: "L6", Breaks: []string{"I5-rate"}, Scenario: "spent-quota", Seeds: 20,
+		Witness: also("api-server-throttles", "I5-rate", 10),
 	}
 }
 
@@ -44,6 +45,7 @@ func unboundedClaims() Defect {
 			},
 		},
 		Incident: "K3", Breaks: []string{"I7-limit"}, Scenario: "spent-quota", Seeds: 20,
+		Witness: also("heartbeats-throttled", "I7-limit", 5),
 	}
 }
 

@@ -31,6 +31,11 @@ type Sight struct {
 	Seeds    int      // within how many seeds, counted from 1
 }
 
+// also is a second sight of a defect.
+func also(scenario, invariant string, seeds int) *Sight {
+	return &Sight{Scenario: scenario, Breaks: []string{invariant}, Seeds: seeds}
+}
+
 // Reference is the dispatcher as it should be.
 func Reference() dispatcher.System {
 	return dispatcher.System{Name: "reference", Summary: "the protocol as documented in package dispatcher"}

@@ -21,6 +21,7 @@ func Showings() []Showing {
 		{"I5-rate", "no-backoff-on-refusal", "spent-quota", 1},
 		{"I5-false-death", "age-alone", "slow-start-long-run", 1},
 		{"I6-fence", "no-epoch", "paused-with-write-in-flight", 1},
+		{"I7-progress", "counter-by-events", "watch-silent", 1},
 		{"I7-limit", "unbounded-claims", "spent-quota", 1},
 		{"I8-truth", "exit-code-is-result", "exit-without-result", 1},
 		{"I8-terminal", "terminal-overwritten", "finished-while-replica-lags", 1},

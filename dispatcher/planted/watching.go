@@ -24,6 +24,7 @@ func watchNotRelisted() Defect {
 			},
 		},
 		Incident: "H2", Breaks: []string{"I2-stranded"}, Scenario: "watch-expired", Seeds: 20, SimOnly: simWatch,
+		Witness: also("watch-silent", "I2-stranded", 5),
 	}
 }
 

@@ -15,6 +15,7 @@ func noWorkerStartGuard() Defect {
 			Store:   func(s dispatcher.Store) dispatcher.Store { return letIn{s} },
 		},
 		Incident: "S1", Breaks: []string{"I4-cancel", "L1-ledger"}, Scenario: "swarm-b0", Seeds: 200,
+		Witness: also("throttled-after-the-effect", "L1-ledger", 20),
 	}
 }
 
@@ -37,6 +38,7 @@ func noSelfFence() Defect {
 			Workers: func(w dispatcher.Workers) dispatcher.Workers { return tireless{w} },
 		},
 		Incident: "F4", Breaks: []string{"I1-overlap", "I5-false-death"}, Scenario: "cut-off-and-replaced", Seeds: 20,
+		Witness: also("heartbeats-throttled", "I5-false-death", 5),
 	}
 }
 
@@ -56,6 +58,7 @@ func heartbeatByTask() Defect {
 			Store:   func(s dispatcher.Store) dispatcher.Store { return anyPulse{s} },
 		},
 		Incident: "F4", Breaks: []string{"I6-fence"}, Scenario: "late-result", Seeds: 20,
+		Witness: also("heartbeats-applied-late", "I6-fence", 10),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/mathext"
@@ -66,6 +67,19 @@ type Share struct {
 	N     int     `json:"n"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
+}
+
+// ShareOf is the share of k in n.
+func ShareOf(k, n int) Share { return shareOf(k, n) }
+
+// Most is the upper bound in per cent, rounded up to three digits: a bound that is rounded down is none.
+func (s Share) Most() string {
+	percent := s.High * 100
+	if percent <= 0 {
+		return "0 %"
+	}
+	step := math.Pow(10, math.Floor(math.Log10(percent))-2)
+	return strconv.FormatFloat(math.Ceil(percent/step)*step, 'g', 3, 64) + " %"
 }
 
 func shareOf(k, n int) Share {
