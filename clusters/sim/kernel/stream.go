@@ -34,7 +34,8 @@ func (k *Kernel) begin(source *rand.PCG, name string) {
 // such as when events that are scheduled happen, stays.
 func (k *Kernel) Fork(seed uint64) {
 	k.seed = seed
-	for name, source := range k.sources { // order does not matter: each stream is its own
+	// Each stream is its own: order does not matter.
+	for name, source := range k.sources {
 		k.begin(source, name)
 	}
 }
