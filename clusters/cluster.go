@@ -177,6 +177,13 @@ type PodFaults interface {
 	KillContainer(task string) bool
 }
 
+// LabelFaults are edits of what anybody may edit of an object.
+type LabelFaults interface {
+	// RelabelPod edits the labels by which the pods of tasks are selected, of the task's current pod. It tells whether there was one that
+	// could be selected.
+	RelabelPod(task string) bool
+}
+
 // ProcessFaults are faults of a dispatcher or reconciler replica.
 type ProcessFaults interface {
 	Crash(process string)

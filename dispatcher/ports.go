@@ -152,10 +152,10 @@ const ExitFenced = 75
 type Workload struct {
 	Name     string // WorkloadName of the task
 	UID      UID
-	Version  uint64        // resourceVersion
-	Task     TaskID        // label
-	Attempt  int           // label
-	Token    Token         // label
+	Version  uint64 // resourceVersion
+	Task     TaskID // these three: part of the spec, and for selectors a label
+	Attempt  int
+	Token    Token
 	OnDemand bool          // nodeSelector and toleration
 	Deadline time.Duration // activeDeadlineSeconds, counted by the kubelet from the pod's start
 	Grace    time.Duration // terminationGracePeriodSeconds

@@ -13,6 +13,7 @@ type Capability string
 const (
 	Nodes     Capability = "nodes"     // clusters.NodeFaults
 	Pods      Capability = "pods"      // clusters.PodFaults
+	Labels    Capability = "labels"    // clusters.LabelFaults
 	Processes Capability = "processes" // clusters.ProcessFaults
 	Calls     Capability = "calls"     // clusters.CallFaults
 	Platform  Capability = "platform"  // clusters.PlatformFaults
@@ -33,6 +34,9 @@ func CapabilitiesOf(c clusters.Cluster) Capabilities {
 	}
 	if _, ok := c.(clusters.PodFaults); ok {
 		can = append(can, Pods)
+	}
+	if _, ok := c.(clusters.LabelFaults); ok {
+		can = append(can, Labels)
 	}
 	if _, ok := c.(clusters.ProcessFaults); ok {
 		can = append(can, Processes)

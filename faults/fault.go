@@ -31,6 +31,7 @@ const (
 	SpotReclaim      Kind = "spot-reclaim"      // Notice, then gone
 	PodEvict         Kind = "pod-evict"         // graceful deletion by somebody else
 	PodRemove        Kind = "pod-remove"        // object force-removed
+	PodRelabel       Kind = "pod-relabel"       // its labels edited: selectors miss it
 	ContainerKill    Kind = "container-kill"    // exit 137
 	RunTime          Kind = "run-time"          // the work takes Run from now on: overruns step, deadline or grace
 	SchedulingHold   Kind = "scheduling-hold"   // pods stay pending For

@@ -65,6 +65,9 @@ var forms = []form{
 	{kind: PodRemove, family: NodeFamily, need: Pods, must: []Field{FieldTask},
 		until: none, why: "the object is gone at once, and a live read proves it",
 		does: "Somebody force-removes the task's pod object. Its container lives on where no kubelet can see that."},
+	{kind: PodRelabel, family: NodeFamily, need: Labels, must: []Field{FieldTask},
+		until: none, why: "a live read of its name shows the pod all the same",
+		does: "Somebody edits the labels of the task's pod: lists and watches, which select by them, no longer show it."},
 	{kind: ContainerKill, family: NodeFamily, need: Pods, must: []Field{FieldTask},
 		until: none, why: "the kubelet reports the container's end at once",
 		does: "The task's container is killed (exit 137, as by the OOM killer)."},
@@ -171,7 +174,7 @@ func (k Kind) Fields() (must, may []Field) {
 // Instant tells whether a fault of the kind is over as soon as it has struck: nothing is left to heal.
 func (k Kind) Instant() bool {
 	switch k {
-	case NodeRemove, PodEvict, PodRemove, ContainerKill, StoreFailover:
+	case NodeRemove, PodEvict, PodRemove, PodRelabel, ContainerKill, StoreFailover:
 		return true
 	}
 	return false

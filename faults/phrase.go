@@ -24,6 +24,8 @@ func (f Fault) String() string {
 		return fmt.Sprintf("the pod of %s is evicted", f.task())
 	case PodRemove:
 		return fmt.Sprintf("the pod object of %s is removed by force", f.task())
+	case PodRelabel:
+		return fmt.Sprintf("the labels of the pod of %s are edited, so that selectors miss it", f.task())
 	case ContainerKill:
 		return fmt.Sprintf("the container of %s is killed", f.task())
 	case RunTime:

@@ -15,6 +15,10 @@ func (in *Injector) apply(i int, f Fault) {
 		in.applyNode(i, f, in.world.(clusters.NodeFaults))
 	case PodEvict, PodRemove, ContainerKill:
 		in.applyPod(i, f, in.world.(clusters.PodFaults))
+	case PodRelabel:
+		if in.world.(clusters.LabelFaults).RelabelPod(f.Target.Task) {
+			in.hit(i)
+		}
 	case ProcessCrash, ProcessPause, ClockSkew:
 		in.applyProcess(i, f, in.world.(clusters.ProcessFaults))
 	case RunTime, SchedulingHold, StoreFailover, StaleCache, StaleReplica:

@@ -89,6 +89,7 @@ func (b *board) JoinNode(n string, p clusters.Port)         { b.did("join %s %s"
 func (b *board) ReclaimNode(n string, notice time.Duration) { b.did("reclaim %s %s", n, notice) }
 
 func (b *board) EvictPod(t string) bool      { b.did("evict %s", t); return !b.nopod }
+func (b *board) RelabelPod(t string) bool    { b.did("relabel %s", t); return !b.nopod }
 func (b *board) RemovePod(t string) bool     { b.did("remove pod %s", t); return !b.nopod }
 func (b *board) KillContainer(t string) bool { b.did("kill container %s", t); return !b.nopod }
 

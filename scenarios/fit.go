@@ -113,11 +113,13 @@ func worded(f faults.Fault) string {
 
 // refuses says why the world cannot do the fault, and which field says so; empty: it can.
 func (a Ability) refuses(f faults.Fault) (faults.Field, string) {
+	if why, field, refused := a.Cannot.Of(f); refused {
+		return field, why
+	}
 	if !a.Faults.Has(f.Kind.Need()) {
 		return faults.FieldKind, fmt.Sprintf("it has no faults of %s", f.Kind.Need())
 	}
-	why, field, _ := a.Cannot.Of(f)
-	return field, why
+	return "", ""
 }
 
 func (s *Scenario) checkMachines(a Ability, src *source) {

@@ -10,6 +10,7 @@ import (
 var (
 	_ clusters.NodeFaults     = (*Cluster)(nil)
 	_ clusters.PodFaults      = (*Cluster)(nil)
+	_ clusters.LabelFaults    = (*Cluster)(nil)
 	_ clusters.CallFaults     = (*Cluster)(nil)
 	_ clusters.PlatformFaults = (*Cluster)(nil)
 )
@@ -64,6 +65,9 @@ func (c *Cluster) EvictPod(task string) bool { return c.kube.EvictPod(task) }
 
 // RemovePod takes the task's object away at once.
 func (c *Cluster) RemovePod(task string) bool { return c.kube.RemovePod(task) }
+
+// RelabelPod hides the task's pod from selectors.
+func (c *Cluster) RelabelPod(task string) bool { return c.kube.RelabelPod(task) }
 
 // KillContainer kills the task's container.
 func (c *Cluster) KillContainer(task string) bool { return c.kube.KillContainer(task) }

@@ -37,6 +37,7 @@ var kindCannot = faults.Refusals{
 	{Kind: faults.StoreFailover, Why: "there is one Postgres server, and no standby to fail over to"},
 	{Kind: faults.StaleReplica, Why: "there is one Postgres server, and no replica that could lag behind"},
 	{Kind: faults.Call, Verb: "watch", Why: "replicas there have no port for watches"},
+	{Kind: faults.PodRelabel, Why: "Squall itself finds pods there by the labels that it would edit"},
 	{Kind: faults.StaleCache, Why: "how far the API server's watch cache lags behind cannot be set"},
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/squall-chaos/squall/dispatcher/kube/environment"
 )
 
-// What a workload's Pod carries.
+// What a workload's Pod carries. The labels are for selectors, and for people: who can edit a Pod can edit them.
 const (
 	LabelTask    = "squall.dev/task"
 	LabelAttempt = "squall.dev/attempt"
@@ -79,13 +79,12 @@ func (o Options) container(w dispatcher.Workload, work string) corev1.Container 
 	field := func(name, path string) corev1.EnvVar {
 		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 	}
-	label := func(name string) string { return "metadata.labels['" + name + "']" }
 	return corev1.Container{
 		Name: Container, Image: o.Image, ImagePullPolicy: corev1.PullIfNotPresent,
 		Env: []corev1.EnvVar{
-			field(environment.Task, label(LabelTask)),
-			field(environment.Attempt, label(LabelAttempt)),
-			field(environment.Token, label(LabelToken)),
+			{Name: environment.Task, Value: string(w.Task)}, // not from labels: those can be edited
+			{Name: environment.Attempt, Value: strconv.Itoa(w.Attempt)},
+			{Name: environment.Token, Value: strconv.FormatUint(uint64(w.Token), 10)},
 			field(environment.Workload, "metadata.uid"),
 			field(environment.Node, "spec.nodeName"),
 			{Name: environment.Work, Value: work},

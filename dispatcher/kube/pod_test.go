@@ -96,10 +96,10 @@ func TestAdjustHasTheLastWord(t *testing.T) {
 // Somebody else's pod under our name must not be taken for an old attempt: that would be deleted.
 func TestAPodOfSomebodyElseIsAConflict(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
-		"no labels":       func(p *corev1.Pod) { p.Labels = nil },
-		"no token":        func(p *corev1.Pod) { delete(p.Labels, LabelToken) },
-		"no number":       func(p *corev1.Pod) { p.Labels[LabelAttempt] = "x" },
-		"of another task": func(p *corev1.Pod) { p.Labels[LabelTask] = "b" },
+		"no token":        func(p *corev1.Pod) { variable(p, environment.Token).Value = "" },
+		"no number":       func(p *corev1.Pod) { variable(p, environment.Attempt).Value = "x" },
+		"no task":         func(p *corev1.Pod) { variable(p, environment.Task).Value = "" },
+		"of another task": func(p *corev1.Pod) { variable(p, environment.Task).Value = "b" },
 		"no work":         func(p *corev1.Pod) { p.Spec.Containers[0].Env = nil },
 		"broken work":     func(p *corev1.Pod) { p.Spec.Containers[0].Env[5].Value = "{" },
 	} {
@@ -112,6 +112,31 @@ func TestAPodOfSomebodyElseIsAConflict(t *testing.T) {
 				t.Errorf("got error %v", err)
 			}
 		})
+	}
+}
+
+// Whoever edits labels changes neither whose Pod it is nor which attempt it executes; of earlier versions' Pods labels are all there is.
+func TestLabelsSayNothingOfIdentity(t *testing.T) {
+	want, err := options.workload(made(t, full()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*corev1.Pod){
+		"no labels":     func(p *corev1.Pod) { p.Labels = nil },
+		"another token": func(p *corev1.Pod) { p.Labels[LabelToken] = "7" },
+		"another task":  func(p *corev1.Pod) { p.Labels[LabelTask] = "b" },
+		"of an earlier version": func(p *corev1.Pod) {
+			for _, name := range []string{environment.Task, environment.Attempt, environment.Token} {
+				v := variable(p, name)
+				v.Value, v.ValueFrom = "", &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['any']"}}
+			}
+		},
+	} {
+		p := made(t, full())
+		change(p)
+		if got, err := options.workload(p); err != nil || got != want {
+			t.Errorf("%s: read as %+v, %v", name, got, err)
+		}
 	}
 }
 
@@ -169,8 +194,7 @@ func stripKind(body string) string {
 func TestTheWorkerUnderstandsItsPod(t *testing.T) {
 	p := made(t, full())
 	fields := map[string]string{
-		"metadata.labels['" + LabelTask + "']": p.Labels[LabelTask], "metadata.labels['" + LabelToken + "']": p.Labels[LabelToken],
-		"metadata.labels['" + LabelAttempt + "']": p.Labels[LabelAttempt], "metadata.uid": "uid-1", "spec.nodeName": "node-1",
+		"metadata.uid": "uid-1", "spec.nodeName": "node-1",
 	}
 	variables := map[string]string{}
 	for _, v := range p.Spec.Containers[0].Env {

@@ -12,7 +12,8 @@ import (
 	"github.com/squall-chaos/squall/dispatcher/kube/environment"
 )
 
-// workload is a Pod as the dispatcher sees it. One that we did not make is a conflict.
+// workload is a Pod as the dispatcher sees it. One that we did not make is a conflict. Which task, attempt and token it is of stands in
+// its spec, which nobody can edit; labels only select it (tektoncd/pipeline#3656).
 func (o Options) workload(p *corev1.Pod) (dispatcher.Workload, error) {
 	version, err := number(p.ResourceVersion)
 	if err != nil {
@@ -20,7 +21,6 @@ func (o Options) workload(p *corev1.Pod) (dispatcher.Workload, error) {
 	}
 	w := dispatcher.Workload{
 		Name: p.Name, UID: dispatcher.UID(p.UID), Version: version,
-		Task:     dispatcher.TaskID(p.Labels[LabelTask]),
 		OnDemand: p.Spec.NodeSelector[CapacityType] == OnDemand,
 		Deadline: seconds(p.Spec.ActiveDeadlineSeconds),
 		Grace:    seconds(p.Spec.TerminationGracePeriodSeconds),
@@ -46,27 +46,50 @@ func deletedAt(p *corev1.Pod) time.Time {
 
 // order reads back what the Pod was told to do.
 func (o Options) order(p *corev1.Pod, w *dispatcher.Workload) error {
-	attempt, err := strconv.Atoi(p.Labels[LabelAttempt])
+	w.Task = dispatcher.TaskID(told(p, environment.Task, LabelTask))
+	attempt, err := strconv.Atoi(told(p, environment.Attempt, LabelAttempt))
 	if err != nil {
-		return fmt.Errorf("label %s: %w", LabelAttempt, err)
+		return fmt.Errorf("%s: %w", environment.Attempt, err)
 	}
-	token, err := strconv.ParseUint(p.Labels[LabelToken], 10, 64)
+	token, err := strconv.ParseUint(told(p, environment.Token, LabelToken), 10, 64)
 	if err != nil {
-		return fmt.Errorf("label %s: %w", LabelToken, err)
+		return fmt.Errorf("%s: %w", environment.Token, err)
 	}
-	if w.Name != dispatcher.WorkloadName(w.Task) && !o.AnyName {
-		return fmt.Errorf("label %s is %q", LabelTask, w.Task)
+	if w.Task == "" || w.Name != dispatcher.WorkloadName(w.Task) && !o.AnyName {
+		return fmt.Errorf("%s is %q", environment.Task, w.Task)
 	}
 	w.Attempt, w.Token = attempt, dispatcher.Token(token)
-	for _, c := range p.Spec.Containers {
-		for _, v := range c.Env {
-			if c.Name == Container && v.Name == environment.Work {
-				w.Work, err = environment.DecodeWork(v.Value)
-				return err
+	work := variable(p, environment.Work)
+	if work == nil {
+		return fmt.Errorf("container %q is not told %s", Container, environment.Work)
+	}
+	w.Work, err = environment.DecodeWork(work.Value)
+	return err
+}
+
+// told is what the Pod's container is told by a variable. Where it is not told as a value, as in Pods of earlier versions, the label is
+// all that there is.
+func told(p *corev1.Pod, name, label string) string {
+	if v := variable(p, name); v != nil && v.ValueFrom == nil {
+		return v.Value
+	}
+	return p.Labels[label]
+}
+
+// variable is a variable of the one container; nil when it has none of that name.
+func variable(p *corev1.Pod, name string) *corev1.EnvVar {
+	for i := range p.Spec.Containers {
+		c := &p.Spec.Containers[i]
+		if c.Name != Container {
+			continue
+		}
+		for n := range c.Env {
+			if c.Env[n].Name == name {
+				return &c.Env[n]
 			}
 		}
 	}
-	return fmt.Errorf("container %q is not told %s", Container, environment.Work)
+	return nil
 }
 
 func seconds(n *int64) time.Duration {

@@ -21,8 +21,8 @@ import (
 type Options struct {
 	Namespace string
 	Image     string // of the one container
-	// AnyName takes a Pod for a workload by its labels alone. The reference gives each task one name, and what bears that name
-	// without our labels, or our labels under another name, is none of its own.
+	// AnyName takes a Pod for a workload by what it tells its container alone. The reference gives each task one name, and what bears that
+	// name and tells otherwise, or tells so under another name, is none of its own.
 	AnyName bool
 	// Adjust sees every Pod before it is created, to add what a cluster needs. May be nil.
 	Adjust func(*corev1.Pod, dispatcher.Workload)
@@ -92,8 +92,7 @@ func (k *Workloads) get(ctx context.Context, name string) (dispatcher.Workload, 
 	return k.options.workload(&found)
 }
 
-// List returns a page of our Pods. One whose labels were tampered with is left out: nothing can be said of it, and a live
-// read of its name says so.
+// List returns a page of our Pods. One whose labels were edited may be missing: only a live read of its name proves absence.
 func (k *Workloads) List(ctx context.Context, l dispatcher.List) (dispatcher.WorkloadPage, error) {
 	o := &metav1.ListOptions{LabelSelector: LabelTask, Limit: int64(max(0, l.Limit)), Continue: l.Continue}
 	if l.Stale && l.Continue == "" {

@@ -57,7 +57,7 @@ func Defects() []Defect {
 		resultByState(),
 		cancelRowOnly(),
 		rollbackInside(),
-		frozenCache(), expiryBeforeRedelivery(),
+		frozenCache(), expiryBeforeRedelivery(), labelLookup(),
 		hostClockLeases(), renewWithoutTimeout(),
 		deleteWithoutUID(), finalizerNeverReleased(), cleanupByInstanceName(), ownPodTakenForForeign(), existsIsFailure(),
 		deleteAskedOnce(), startTimeoutLeavesPod(),

@@ -28,7 +28,7 @@ func sample(k faults.Kind, a clusters.Action) faults.Fault {
 	switch k {
 	case faults.NodeKill, faults.NodeRemove, faults.NodePartition, faults.SpotReclaim:
 		f.Target.Node, f.Notice = "any:spot", 20*time.Second
-	case faults.PodEvict, faults.PodRemove, faults.ContainerKill, faults.RunTime:
+	case faults.PodEvict, faults.PodRemove, faults.PodRelabel, faults.ContainerKill, faults.RunTime:
 		f.Target.Task = "task-1"
 	case faults.ProcessCrash, faults.ProcessPause, faults.LeaseHang, faults.LeaseUnreachable:
 		f.Target.Process = "dispatcher-1"

@@ -37,6 +37,9 @@ func (s *Server) lagChanged() {
 	s.begin()
 	s.cache = cache{on: true, applied: s.journal.start + len(s.journal.changes)}
 	for _, p := range s.byName {
+		if p.relabelled {
+			continue
+		}
 		w := p.w
 		s.cache.items = append(s.cache.items, &w)
 	}

@@ -111,6 +111,20 @@ func (s *Server) RemovePod(task string) bool {
 	return true
 }
 
+// RelabelPod edits the labels by which the pods of tasks are selected: to lists, caches and watches the task's pod is gone
+// (kubernetes.io/docs/concepts/overview/working-with-objects/labels, and api-concepts: an object that leaves a selector is shown as
+// deleted). It tells whether there was a pod that could be selected.
+func (s *Server) RelabelPod(task string) bool {
+	p := s.podOf(task)
+	if p == nil || p.relabelled {
+		return false
+	}
+	s.changed(p, Deleted)
+	p.relabelled = true
+	s.relabelled++
+	return true
+}
+
 // KillContainer kills the container of the task's pod (exit 137, as an OOM kill). It tells whether it ran.
 func (s *Server) KillContainer(task string) bool {
 	p := s.podOf(task)

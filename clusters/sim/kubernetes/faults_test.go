@@ -243,6 +243,75 @@ func TestPodsOfAnyNameAreFound(t *testing.T) {
 	}
 }
 
+// What a selector no longer finds is gone from lists, caches and watches, and there for those who know its name; so it is when it is
+// changed again, and its end is nothing new.
+func TestRelabelledPodsAreHidden(t *testing.T) {
+	w := newWorld(t, pool("od", clusters.OnDemand, 1, 10))
+	w.create("a", held)
+	w.create("b", held)
+	w.create("c", held)
+	w.until(20 * time.Second)
+	watch, err := w.s.Watch(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.s.SetCacheLag(clusters.Fixed(time.Second))
+	if !w.s.RelabelPod("b") || w.s.RelabelPod("b") || w.s.RelabelPod("x") {
+		t.Error("one pod is relabelled once")
+	}
+	listed := func(l dispatcher.List) (names []string) {
+		t.Helper()
+		for {
+			page, err := w.s.List(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range page.Items {
+				names = append(names, item.Name)
+			}
+			if l.Continue = page.Continue; l.Continue == "" {
+				return names
+			}
+		}
+	}
+	want := []string{"task-a", "task-c"}
+	w.until(22 * time.Second)
+	w.delete("b", false)
+	w.until(time.Minute)
+	for _, l := range []dispatcher.List{{}, {Limit: 1}, {Stale: true}} {
+		if got := listed(l); !slices.Equal(got, want) {
+			t.Errorf("%+v shows %v", l, got)
+		}
+	}
+	if !w.exists("b") || w.get("b").State != dispatcher.WorkloadFailed {
+		t.Errorf("by its name it is %+v", w.get("b"))
+	}
+	if err := w.s.Release("task-b", ""); err != nil || w.exists("b") {
+		t.Errorf("it was not released: %v", err)
+	}
+	w.until(2 * time.Minute)
+	var seen []WatchType
+	for {
+		e, more, err := watch.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			break
+		}
+		if e.Workload.Name == "task-b" {
+			seen = append(seen, e.Type)
+		}
+	}
+	if !slices.Equal(seen, []WatchType{Deleted}) || w.s.relabelled != 0 {
+		t.Errorf("a watch showed %v, and %d are still hidden", seen, w.s.relabelled)
+	}
+	w.create("b")
+	if got := listed(dispatcher.List{}); len(got) != 3 {
+		t.Errorf("its name is still hidden: %v", got)
+	}
+}
+
 func TestUnknownNamesAreIgnored(t *testing.T) {
 	w := newWorld(t)
 	w.s.KillNode("x")

@@ -36,11 +36,24 @@ func (s *Server) List(l dispatcher.List) (dispatcher.WorkloadPage, error) {
 	return dispatcher.WorkloadPage{Items: s.current(l.Limit), Continue: token(s.version, l.Limit)}, nil
 }
 
-// current copies the first n objects.
+// current copies the first n objects that the selector finds.
 func (s *Server) current(n int) []dispatcher.Workload {
+	if s.relabelled > 0 {
+		return s.selected(n)
+	}
 	items := make([]dispatcher.Workload, n)
 	for i := range items {
 		items[i] = s.byName[i].w
+	}
+	return items
+}
+
+func (s *Server) selected(n int) []dispatcher.Workload {
+	items := make([]dispatcher.Workload, 0, n)
+	for _, p := range s.byName {
+		if !p.relabelled && len(items) < n {
+			items = append(items, p.w)
+		}
 	}
 	return items
 }

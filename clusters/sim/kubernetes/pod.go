@@ -23,8 +23,10 @@ type pod struct {
 	immediate bool // deletionGracePeriodSeconds is 0: the object leaves with its last finalizer
 	disrupted bool // condition DisruptionTarget
 	gone      bool
-	seen      func() // its kubelet sees a change: made once
-	owner     kernel.Owner
+	// relabelled: no selector finds it any more.
+	relabelled bool
+	seen       func() // its kubelet sees a change: made once
+	owner      kernel.Owner
 }
 
 // Create makes the object, unless its name is taken (also by one that is terminating), the quota is spent or
@@ -212,6 +214,9 @@ func (s *Server) leave(p *pod) bool {
 	s.byName = slices.Delete(s.byName, i, i+1)
 	delete(s.pods, p.w.Name)
 	p.gone = true
+	if p.relabelled {
+		s.relabelled--
+	}
 	if !p.w.State.Ended() {
 		s.release(p)
 	}
@@ -261,7 +266,7 @@ func (s *Server) changed(p *pod, t WatchType) {
 	s.version++
 	p.w.Version = s.version
 	s.k.Note(s.labels.change, s.version, uint64(t)<<32|uint64(p.task))
-	if s.journal.on {
+	if s.journal.on && !p.relabelled {
 		s.record(t, &p.w)
 	}
 	if s.OnChange != nil {

@@ -50,6 +50,7 @@ var rows = []Row{
 		Why: "the Pods are deleted with the notice as their grace period; the machine and its Node object stay, so that new Pods may go there"},
 	{Kind: faults.PodEvict, Extent: Whole, Object: "PodChaos pod-kill", Why: "gracePeriod is the Pod's own"},
 	{Kind: faults.PodRemove, Extent: Whole, Object: "PodChaos pod-kill", Why: "gracePeriod 0 removes the object at once"},
+	{Kind: faults.PodRelabel, Extent: None, Why: "no kind of Chaos Mesh edits an object"},
 	{Kind: faults.ContainerKill, Extent: Whole, Object: "PodChaos container-kill", Why: "SIGKILL by the container runtime: exit 137"},
 	{Kind: faults.RunTime, Extent: Part, Object: "StressChaos cpu",
 		Why: "the work is starved of CPU: how long it then takes depends on it, and work that only waits takes no longer. " + podsAtStart},
