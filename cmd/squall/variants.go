@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
@@ -52,18 +54,24 @@ func variantTrials(s *scenarios.Scenario, of func(dispatcher string) job) ([]tri
 	return trials, nil
 }
 
-// vary runs the variants and sums up; of the first that does not come out as the scenario expects the evidence is kept.
+// vary runs the variants and sums up. One that must pass must in all of them; of the first in which it does not the evidence is kept. One that
+// must fail must in half of them at least, whose invariants are summed: a defect need not strike under every seed.
 func (x trial) vary(ctx context.Context, p performance) outcome {
 	sum := outcome{job: x.job}
 	began := time.Now()
+	mustFail := verdictWanted(x.job.scenario.Expect.Of(x.job.system.Name)) == "invalid"
+	failed := 0
 	for i, j := range x.variants {
 		one := outcome{job: j, tally: scenarios.Seeds(ctx, j.scenario, scenarios.Many{Options: j.options(), From: j.from, Count: j.count,
 			Workers: p.workers, Forget: true, Each: func(scenarios.Result) { p.progress.step(false) }})}
-		bad := len(one.tally.Failed) > 0 || len(one.unmet()) > 0
-		one.tally.Unmet = slices.Clone(one.tally.Unmet)
-		for n, text := range one.tally.Unmet {
-			one.tally.Unmet[n] = j.scenario.Which().String() + ": " + text
+		if one.tally.Verdict == checker.Invalid {
+			failed++
 		}
+		if mustFail {
+			one.tally.Unmet = nil
+		}
+		bad := len(one.tally.Failed) > 0 || len(one.unmet()) > 0
+		one.tally.Unmet = inVariant(j.scenario.Which(), one.tally.Unmet)
 		if i == 0 {
 			sum.tally = one.tally
 		} else {
@@ -79,5 +87,31 @@ func (x trial) vary(ctx context.Context, p performance) outcome {
 		}
 	}
 	sum.tally.Interrupted, sum.tally.Wall = ctx.Err() != nil, time.Since(began)
+	if mustFail && !sum.tally.Interrupted {
+		sum.tally.Unmet = x.unseen(sum.tally, failed)
+	}
 	return sum
+}
+
+// unseen is what a dispatcher that must fail did not.
+func (x trial) unseen(t scenarios.Tally, failed int) []string {
+	var lines []string
+	if 2*failed < len(x.variants) {
+		lines = append(lines, fmt.Sprintf("invalid in %d of %s, expected in half of them", failed, count(len(x.variants), "variant", "variants")))
+	}
+	for _, name := range x.job.scenario.Expect.Of(x.job.system.Name).Violates {
+		if t.Violations[name] == 0 {
+			lines = append(lines, fmt.Sprintf("%s was not violated in any of %s", name, count(len(x.variants), "variant", "variants")))
+		}
+	}
+	return lines
+}
+
+// inVariant says of differences which variant showed them.
+func inVariant(w scenarios.Which, unmet []string) []string {
+	said := slices.Clone(unmet)
+	for n, text := range said {
+		said[n] = w.String() + ": " + text
+	}
+	return said
 }
