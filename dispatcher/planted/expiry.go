@@ -30,7 +30,7 @@ func expiryBeforeRedelivery() Defect {
 			},
 		},
 		Incident: "C4", Breaks: []string{"I3-loss"}, Scenario: "killed-early", Seeds: 20,
-		Witness: also("evicted-and-killed", "I3-loss", 5),
+		Witness: &Sight{"evicted-and-killed", []string{"I3-loss"}, 5},
 	}
 }
 
