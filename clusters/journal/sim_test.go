@@ -67,7 +67,7 @@ func TestRecordsWhatTheSimulationRecords(t *testing.T) {
 		}
 	}
 	for _, v := range history.Verbs() {
-		if seen[v] == 0 {
+		if v != history.Watch && seen[v] == 0 { // the reference watches nothing, and what does runs in the simulation only
 			t.Errorf("no %s was compared", v)
 		}
 	}

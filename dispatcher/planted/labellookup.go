@@ -21,6 +21,7 @@ func labelLookup() Defect {
 			Witness: func(w dispatcher.Witness) dispatcher.Witness { return launchedIsGone{w} },
 		},
 		Incident: "A3", Breaks: []string{"I1-overlap", "I5-false-death"}, Scenario: "labels-edited", Seeds: 20,
+		Witness: also("grace-at-the-deadline", "I5-false-death", 5),
 	}
 }
 
