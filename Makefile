@@ -79,6 +79,10 @@ fuzz: ## half a minute of each fuzz target
 	go test -run '^$$' -fuzz FuzzFormula -fuzztime 30s ./checker/chain
 	go test -run '^$$' -fuzz FuzzFind -fuzztime 30s ./checker/chain/extract
 	go test -run '^$$' -fuzz FuzzPath -fuzztime 30s ./checker/chain/extract
+	go test -run '^$$' -fuzz FuzzBaseline -fuzztime 30s ./reports
+	go test -run '^$$' -fuzz FuzzStatements -fuzztime 30s ./faults/proxy
+	go test -run '^$$' -fuzz FuzzWire -fuzztime 30s ./faults/proxy
+	go test -run '^$$' -fuzz FuzzDecodeRule -fuzztime 30s ./faults/proxy
 	go test -run '^$$' -fuzz FuzzFlags -fuzztime 30s ./faults/chaosmesh
 	go test -run '^$$' -fuzz FuzzStand -fuzztime 30s ./faults/chaosmesh
 
