@@ -32,8 +32,11 @@ test: ## all tests, the packages with goroutines under the race detector
 # Packages with goroutines of their own that do without a client of Kubernetes, which would take minutes to compile once more.
 CONCURRENT := ./clusters/journal/... ./cmd/worker ./faults/proxy
 
+# Tests of the scenarios in which runs go side by side; a run itself has one thread.
+SIDE_BY_SIDE := TestLibrary$$/demo|Workers|Interrupt|HoweverItIsMade
+
 race:
-	@if command -v gcc clang >/dev/null; then set -x; go test -race -short ./scenarios/... $(CONCURRENT) && go test -race -run Interrupt ./cmd/squall; fi
+	@if command -v gcc clang >/dev/null; then set -x; go test -race -run '$(SIDE_BY_SIDE)' ./scenarios/... && go test -race -short $(CONCURRENT) && go test -race -run Interrupt ./cmd/squall; fi
 
 # What the tests could not use on this machine, so that nothing is left out in silence. With CI set a missing browser or Postgres fails them.
 left-out:
