@@ -165,6 +165,8 @@ func (c *Comparison) cliffWords(l experiment.Line, cliff experiment.Cliff) strin
 	switch {
 	case len(derived) == 0:
 		text += " No rule of the chain says anything of it."
+	case !cliff.Enough && len(c.Cells[cliff.Safe].Broken()) > 0: // what satisfies the rules lies beyond the sweep
+		text += fmt.Sprintf(" At %s the rules are not kept yet: %s.", a.Text(safe), c.Cells[cliff.Safe].Broken()[0])
 	case !cliff.Enough:
 		text += fmt.Sprintf(" The rules derive %s, which is NOT enough under these faults.", derived[0])
 	default:
