@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -151,9 +153,28 @@ func (c *Cluster) settle(ctx context.Context, progress io.Writer) error {
 			return err.Error(), false
 		}
 		s := d.Status
-		return fmt.Sprintf("%d of %d replicas available", s.AvailableReplicas, *d.Spec.Replicas),
+		return fmt.Sprintf("%d of %d replicas available%s", s.AvailableReplicas, *d.Spec.Replicas, c.stuck(ctx, d)),
 			s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == *d.Spec.Replicas && s.AvailableReplicas >= 1
 	})
+}
+
+// stuck says what keeps the containers of a deployment from running, if something does: a node image that cannot start any shows here.
+func (c *Cluster) stuck(ctx context.Context, d *appsv1.Deployment) string {
+	pods, err := c.core.Pods(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(d.Spec.Selector)})
+	if err != nil {
+		return ""
+	}
+	for _, p := range pods.Items {
+		for _, s := range p.Status.ContainerStatuses {
+			if end := s.LastTerminationState.Terminated; end != nil && !s.Ready {
+				return fmt.Sprintf("; pod %s: %s: %s", p.Name, end.Reason, strings.TrimSpace(end.Message))
+			}
+			if w := s.State.Waiting; w != nil && w.Message != "" {
+				return fmt.Sprintf("; pod %s: %s: %s", p.Name, w.Reason, w.Message)
+			}
+		}
+	}
+	return ""
 }
 
 // steadyDNS keeps the DNS on the control plane: the loss of a worker is to be the loss of that worker, not of every name.

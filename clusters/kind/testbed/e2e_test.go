@@ -16,24 +16,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/kind/nodeimage"
 )
 
 const namespace = metav1.NamespaceDefault
 
-// nodeImage is what SQUALL_NODE_IMAGE says, or what `squall node-image build` left in the engine.
+// nodeImage is what SQUALL_NODE_IMAGE says, else what a run would take: the engine may also hold images of older recipes.
 func nodeImage(t *testing.T) string {
 	t.Helper()
-	if ref := os.Getenv("SQUALL_NODE_IMAGE"); ref != "" {
-		return ref
-	}
-	out, err := docker(t.Context(), "images", "--filter", "reference=squall-node", "--format", "{{.Repository}}:{{.Tag}}")
+	ref, err := nodeimage.Find(t.Context(), nodeimage.Options{Image: os.Getenv("SQUALL_NODE_IMAGE"), Progress: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(lines(out)) == 0 {
-		t.Fatal("no node image; build one with `squall node-image build`, or name one in SQUALL_NODE_IMAGE")
-	}
-	return lines(out)[0]
+	return ref
 }
 
 // The faults of one cluster after each other: creating one per test would take minutes each.
