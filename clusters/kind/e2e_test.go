@@ -3,6 +3,7 @@
 package kind_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,8 +30,12 @@ import (
 	"github.com/squall-chaos/squall/dispatcher/kube"
 )
 
+// shared names the environment variable with the name of a cluster that the tests make if it is not there, and leave: what comes after
+// them then saves a minute.
+const shared = "SQUALL_E2E_CLUSTER"
+
 // cluster is the one that all features share; they are tried through the command line, as its users do.
-const cluster = "e2e-kind"
+var cluster = cmp.Or(os.Getenv(shared), "e2e-kind")
 
 var (
 	world  env.Environment
@@ -62,13 +67,16 @@ func buildSquall(dir string) env.Func {
 }
 
 func clusterUp(ctx context.Context, c *envconf.Config) (context.Context, error) {
-	command := exec.CommandContext(ctx, squall, "cluster", "up", cluster)
-	command.Stdout, command.Stderr = os.Stderr, os.Stderr
-	if err := command.Run(); err != nil {
-		return ctx, fmt.Errorf("squall cluster up: %w", err)
-	}
 	var err error
-	if bed, err = testbed.Open(ctx, cluster); err != nil {
+	if bed, err = testbed.Open(ctx, cluster); os.Getenv(shared) == "" || errors.Is(err, testbed.ErrNotFound) {
+		command := exec.CommandContext(ctx, squall, "cluster", "up", cluster)
+		command.Stdout, command.Stderr = os.Stderr, os.Stderr
+		if err := command.Run(); err != nil {
+			return ctx, fmt.Errorf("squall cluster up: %w", err)
+		}
+		bed, err = testbed.Open(ctx, cluster)
+	}
+	if err != nil {
 		return ctx, err
 	}
 	c.WithKubeconfigFile(bed.Kubeconfig())
@@ -76,6 +84,9 @@ func clusterUp(ctx context.Context, c *envconf.Config) (context.Context, error) 
 }
 
 func clusterDown(ctx context.Context, _ *envconf.Config) (context.Context, error) {
+	if os.Getenv(shared) != "" {
+		return ctx, nil
+	}
 	if text, err := exec.CommandContext(ctx, squall, "cluster", "down", cluster).CombinedOutput(); err != nil {
 		return ctx, fmt.Errorf("squall cluster down: %w\n%s", err, text)
 	}
