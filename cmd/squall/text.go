@@ -54,6 +54,9 @@ func (o outcome) print(w io.Writer, c *console, detail bool) {
 	for _, line := range o.expectationLines() {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
+	if late := o.slowStarts(); late != "" {
+		fmt.Fprintf(w, "  %s\n", wrapped(late, 2))
+	}
 	if c.verbose || o.job.count == 1 {
 		o.printInvariants(w, c)
 	}
@@ -135,6 +138,14 @@ func (o outcome) printStory(w io.Writer, c *console, detail bool) {
 		fmt.Fprintln(w)
 	}
 	c.printViolations(w, o.shown.Fatal())
+}
+
+// slowStarts is for a run in a real cluster that did not end as it should.
+func (o outcome) slowStarts() string {
+	if !o.job.world.live || o.shown == nil || o.shown.History == nil || len(o.unmet()) == 0 {
+		return ""
+	}
+	return slowStarts(o.shown.History)
 }
 
 // expectationLines say whether all this was to be expected.
