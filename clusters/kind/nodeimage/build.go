@@ -55,6 +55,9 @@ func Build(ctx context.Context, progress io.Writer) (string, error) {
 	if found, err := present(ctx, ref); err != nil || found {
 		return ref, err // somebody else was building it
 	}
+	if err := b.sweep(ctx); err != nil {
+		return "", fmt.Errorf("build a node image: %w", err)
+	}
 	if err := b.build(ctx, ref); err != nil {
 		if ctx.Err() != nil {
 			return "", fmt.Errorf("interrupted; the next build goes on after the last complete step: %w", ctx.Err())
@@ -161,14 +164,48 @@ func (b *builder) step(ctx context.Context, name string, do func(ctx context.Con
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	unfinished := dir + ".unfinished"
-	if err := errors.Join(os.RemoveAll(unfinished), os.MkdirAll(unfinished, 0o755)); err != nil {
+	begun := dir + unfinished
+	if err := errors.Join(remove(ctx, begun), os.MkdirAll(begun, 0o755)); err != nil {
 		return "", err
 	}
-	if err := do(ctx, unfinished); err != nil {
-		return "", errors.Join(err, os.RemoveAll(unfinished))
+	if err := do(ctx, begun); err != nil {
+		return "", errors.Join(err, os.RemoveAll(begun))
 	}
-	return dir, os.Rename(unfinished, dir)
+	return dir, os.Rename(begun, dir)
+}
+
+// unfinished ends the name of a directory that a step is still writing to.
+const unfinished = ".unfinished"
+
+// sweep removes what a build that was killed left behind, with whatever recipe. The lock is held: nobody else is at it.
+func (b *builder) sweep(ctx context.Context) error {
+	left, err := filepath.Glob(filepath.Join(b.dir, "*"+unfinished))
+	if err != nil {
+		return err
+	}
+	for _, dir := range append(left, b.sockets()) {
+		if err := remove(ctx, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove waits for those who are still writing: the kernel kills the programs of a killed build, but a moment after it let go of the lock.
+func remove(ctx context.Context, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		err := os.RemoveAll(dir)
+		if !errors.Is(err, syscall.ENOTEMPTY) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("some program writes to %s: end it and build again: %w", dir, err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // space says early what the build would say late.

@@ -6,5 +6,5 @@
 //
 // The image is written as an archive and loaded, so no container runs during the build. Each step leaves its result in the user's
 // cache directory, under a name that changes with what it was made from; an interrupted build goes on after the last
-// complete step.
+// complete step. A build that is killed takes the programs that it runs with it, and the next one removes what it left.
 package nodeimage

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -19,14 +20,19 @@ func say(progress io.Writer, since time.Time, format string, a ...any) {
 
 func (b *builder) say(format string, a ...any) { say(b.progress, b.started, format, a...) }
 
-// run runs a program; what it says is told now and then, and the last of it stands in the error.
+// run runs a program; what it says is told now and then, and the last of it stands in the error. It does not outlive this process: after a
+// SIGKILL nobody goes on writing where the next build begins.
 func (b *builder) run(ctx context.Context, input, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.WaitDelay = 5 * time.Second
+	cmd.SysProcAttr = apart()
 	cmd.Stdin = strings.NewReader(input)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive", "PATH="+os.Getenv("PATH")+":/usr/local/sbin:/usr/sbin:/sbin")
 	said := &lines{tell: func(line string) { b.say("  %s", line) }, told: time.Now()}
 	cmd.Stdout, cmd.Stderr = said, said
+	// The kernel takes the death of the thread that started a child for that of its parent (prctl(2), PR_SET_PDEATHSIG).
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -3,6 +3,8 @@ package nodeimage
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -56,8 +58,8 @@ disabled_plugins = [
 `
 
 func (b *builder) imported(ctx context.Context, dirs directories, root, archive string) (err error) {
-	run, err := os.MkdirTemp("", "squall-containerd-") // a socket's name has to be short
-	if err != nil {
+	run := b.sockets()
+	if err := os.Mkdir(run, 0o700); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(run)) }()
@@ -85,6 +87,12 @@ func (b *builder) imported(ctx context.Context, dirs directories, root, archive 
 		err = fmt.Errorf("%w\ncontainerd said:\n%s", err, strings.Join(lines[max(0, len(lines)-5):], "\n"))
 	}
 	return errors.Join(err, stopped)
+}
+
+// sockets is the daemon's directory for the time of the import: a socket's name has to be short, and the next build has to find it again.
+func (b *builder) sockets() string {
+	sum := sha256.Sum256([]byte(b.dir))
+	return filepath.Join(os.TempDir(), "squall-containerd-"+hex.EncodeToString(sum[:4]))
 }
 
 // ready waits for the daemon.
