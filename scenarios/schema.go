@@ -1,20 +1,19 @@
 package scenarios
 
 import (
-	"encoding/json"
-	"fmt"
 	"reflect"
 
 	"github.com/invopop/jsonschema"
 
 	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/checker/strictyaml"
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/faults"
 )
 
-// Schema returns the JSON schema of scenario files, as draft-07, which editors' YAML language servers understand.
+// Schema returns the JSON schema (draft-07) of scenario files.
 func Schema() ([]byte, error) {
 	return schemaOf(&Scenario{}, "Squall scenario", choices)
 }
@@ -22,46 +21,27 @@ func Schema() ([]byte, error) {
 // VariantSchema returns the JSON schema (draft-07) of settings files.
 func VariantSchema() ([]byte, error) {
 	return schemaOf(&Variant{}, "Squall settings", func(schema *jsonschema.Schema) {
-		limit(schema, "apiVersion", []string{APIVersion})
-		limit(schema, "kind", []string{VariantKind})
-		limit(schema, "profile", dispatcher.Profiles())
+		strictyaml.Limit(schema, "apiVersion", []string{APIVersion})
+		strictyaml.Limit(schema, "kind", []string{VariantKind})
+		strictyaml.Limit(schema, "profile", dispatcher.Profiles())
 	})
 }
 
 // CalibrationSchema returns the JSON schema (draft-07) of the files that `squall calibrate` writes.
 func CalibrationSchema() ([]byte, error) {
 	return schemaOf(&Calibration{}, "Squall calibration", func(schema *jsonschema.Schema) {
-		limit(schema, "apiVersion", []string{APIVersion})
-		limit(schema, "kind", []string{CalibrationKind})
+		strictyaml.Limit(schema, "apiVersion", []string{APIVersion})
+		strictyaml.Limit(schema, "kind", []string{CalibrationKind})
 		schema.Required = []string{"apiVersion", "kind"} // a scenario may have one inside, without
 	})
 }
 
 // schemaOf reflects a kind of file, and limits what has names to those that there are.
 func schemaOf(file any, title string, choices func(*jsonschema.Schema)) ([]byte, error) {
-	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, DoNotReference: true, Mapper: mapped, LookupComment: described}
-	schema := r.Reflect(file)
-	schema.Version = "http://json-schema.org/draft-07/schema#"
-	schema.Title = title
-	schema.Extras = map[string]any{"definitions": map[string]*jsonschema.Schema{durationForm: durationSchema(), timesForm: distSchema()}}
-	choices(schema)
-	data, err := json.MarshalIndent(schema, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("print the schema: %w", err)
-	}
-	return append(data, '\n'), nil
-}
-
-// described takes a field's description from its doc tag.
-func described(t reflect.Type, name string) string {
-	if t.Kind() != reflect.Struct || name == "" {
-		return ""
-	}
-	f, ok := t.FieldByName(name)
-	if !ok {
-		return ""
-	}
-	return f.Tag.Get("doc")
+	return strictyaml.Schema(file, title, mapped, func(schema *jsonschema.Schema) {
+		schema.Extras = map[string]any{"definitions": map[string]*jsonschema.Schema{durationForm: durationSchema(), timesForm: distSchema()}}
+		choices(schema)
+	})
 }
 
 // The forms that many fields share are defined once. In draft-07 what stands beside a $ref is ignored, descriptions
@@ -149,66 +129,43 @@ func settingsSchema() *jsonschema.Schema {
 
 // choices limits fields to the names that there are.
 func choices(root *jsonschema.Schema) {
-	limit(root, "apiVersion", []string{APIVersion})
-	limit(root, "kind", []string{Kind})
+	strictyaml.Limit(root, "apiVersion", []string{APIVersion})
+	strictyaml.Limit(root, "kind", []string{Kind})
 	calibrated(root)
-	limit(root, "family", texts(faults.Families()))
-	limit(root, "dispatcher", planted.Names())
-	limit(root, "profile", dispatcher.Profiles())
-	limit(root, "swarm", faults.Swarms())
-	limit(items(root, "nodes"), "capacity_type", texts([]clusters.CapacityType{clusters.OnDemand, clusters.Spot}))
-	fault := items(root, "faults")
-	limit(fault, "kind", texts(faults.Kinds()))
-	limit(fault, "action", texts(faults.Actions()))
-	limit(fault, "code", faults.Codes())
-	limitItems(fault, "ports", []string{string(clusters.API), string(clusters.Store)})
-	target := property(fault, "target")
-	limit(target, "port", texts(faults.PortNames()))
-	limit(target, "verb", faults.Verbs())
-	expect := property(root, "expect")
-	limitItems(expect, "tolerate", checker.Names())
-	limit(items(expect, "planted"), "defect", planted.Names())
-	for _, e := range []*jsonschema.Schema{property(expect, "reference"), property(expect, "naive"), items(expect, "planted")} {
-		limit(e, "verdict", []string{checker.Valid.String(), checker.Invalid.String()})
-		limitItems(e, "violates", checker.Names())
-		limitItems(e, "exercised", checker.Names())
-		limit(items(e, "tasks"), "phase", phaseNames())
-		limit(items(e, "tasks"), "reason", reasons)
-		limit(items(e, "calls"), "verb", faults.Verbs())
+	strictyaml.Limit(root, "family", texts(faults.Families()))
+	strictyaml.Limit(root, "dispatcher", planted.Names())
+	strictyaml.Limit(root, "profile", dispatcher.Profiles())
+	strictyaml.Limit(root, "swarm", faults.Swarms())
+	strictyaml.Limit(strictyaml.Items(root, "nodes"), "capacity_type", texts([]clusters.CapacityType{clusters.OnDemand, clusters.Spot}))
+	fault := strictyaml.Items(root, "faults")
+	strictyaml.Limit(fault, "kind", texts(faults.Kinds()))
+	strictyaml.Limit(fault, "action", texts(faults.Actions()))
+	strictyaml.Limit(fault, "code", faults.Codes())
+	strictyaml.LimitItems(fault, "ports", []string{string(clusters.API), string(clusters.Store)})
+	target := strictyaml.Property(fault, "target")
+	strictyaml.Limit(target, "port", texts(faults.PortNames()))
+	strictyaml.Limit(target, "verb", faults.Verbs())
+	expect := strictyaml.Property(root, "expect")
+	strictyaml.LimitItems(expect, "tolerate", checker.Names())
+	strictyaml.Limit(strictyaml.Items(expect, "planted"), "defect", planted.Names())
+	for _, e := range []*jsonschema.Schema{strictyaml.Property(expect, "reference"), strictyaml.Property(expect, "naive"), strictyaml.Items(expect, "planted")} {
+		strictyaml.Limit(e, "verdict", []string{checker.Valid.String(), checker.Invalid.String()})
+		strictyaml.LimitItems(e, "violates", checker.Names())
+		strictyaml.LimitItems(e, "exercised", checker.Names())
+		strictyaml.Limit(strictyaml.Items(e, "tasks"), "phase", phaseNames())
+		strictyaml.Limit(strictyaml.Items(e, "tasks"), "reason", reasons)
+		strictyaml.Limit(strictyaml.Items(e, "calls"), "verb", faults.Verbs())
 	}
 }
 
 // calibrated lets a calibration be the name of a file, and a run what it has measured.
 func calibrated(root *jsonschema.Schema) {
-	c := property(root, "calibration")
-	limit(c, "apiVersion", []string{APIVersion})
-	limit(c, "kind", []string{CalibrationKind})
+	c := strictyaml.Property(root, "calibration")
+	strictyaml.Limit(c, "apiVersion", []string{APIVersion})
+	strictyaml.Limit(c, "kind", []string{CalibrationKind})
 	inside := *c
 	inside.Description = ""
 	*c = jsonschema.Schema{Description: c.Description, AnyOf: []*jsonschema.Schema{{Type: "string"}, &inside}}
-	run := property(items(root, "tasks"), "run")
+	run := strictyaml.Property(strictyaml.Items(root, "tasks"), "run")
 	run.AllOf, run.AnyOf = nil, []*jsonschema.Schema{{Const: measuredWord}, run.AllOf[0]}
-}
-
-func property(s *jsonschema.Schema, name string) *jsonschema.Schema {
-	p, ok := s.Properties.Get(name)
-	if !ok {
-		panic("scenarios: the schema has no " + name)
-	}
-	return p
-}
-
-func items(s *jsonschema.Schema, name string) *jsonschema.Schema { return property(s, name).Items }
-
-func limit(s *jsonschema.Schema, name string, values []string) { enumerate(property(s, name), values) }
-
-func limitItems(s *jsonschema.Schema, name string, values []string) {
-	enumerate(items(s, name), values)
-}
-
-func enumerate(s *jsonschema.Schema, values []string) {
-	s.Enum = nil
-	for _, v := range values {
-		s.Enum = append(s.Enum, v)
-	}
 }
