@@ -101,7 +101,7 @@ func (in *Injector) strike(i int) {
 		return
 	}
 	now := in.world.History()
-	in.strikes[i] = strike{fault: f, said: f.String(), struck: true, events: len(now.Events), calls: len(now.Operations)}
+	in.strikes[i] = strike{fault: f, said: in.saying(f), struck: true, events: len(now.Events), calls: len(now.Operations)}
 	in.observe(history.FaultStruck, i, f, in.strikes[i].said)
 	in.apply(i, f)
 	in.notice(i)
@@ -113,6 +113,14 @@ func (in *Injector) strike(i int) {
 	case end > 0:
 		in.healAfter(i, end)
 	}
+}
+
+// saying is the fault in words.
+func (in *Injector) saying(f Fault) string {
+	if _, by, ok := in.striker(f); ok {
+		return f.String() + ", by " + by
+	}
+	return f.String()
 }
 
 func (in *Injector) healAfter(i int, d time.Duration) {

@@ -211,3 +211,38 @@ func TestArmRefusesWhatTheWorldCannotDo(t *testing.T) {
 		t.Errorf("a process fault: %v", err)
 	}
 }
+
+// elsewhereWorld has pods evicted by something else than itself.
+type elsewhereWorld struct{ *board }
+
+func (w elsewhereWorld) Strikes(f Fault) (string, bool) { return "something else", f.Kind == PodEvict }
+func (w elsewhereWorld) Strike(i int, f Fault, felt func()) {
+	w.did("strike %d %s", i, f.Target.Task)
+	felt()
+}
+func (w elsewhereWorld) Heal(i int) { w.did("heal %d", i) }
+
+func TestAWorldMayHaveFaultsStruckByOtherMeans(t *testing.T) {
+	b := newBoard()
+	plan := Plan{{Kind: PodEvict, At: s, Target: Target{Task: "task-1"}}, {Kind: PodRemove, At: 2 * s, Target: Target{Task: "task-1"}}}
+	in, err := Arm(plan, elsewhereWorld{b}, dispatcher.Settings{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Run(t.Context(), time.Minute, nil); err != nil {
+		t.Fatal(err)
+	}
+	in.HealAll()
+	if want := []string{"1s strike 0 task-1", "1s heal 0", "2s remove pod task-1"}; !slices.Equal(b.done, want) {
+		t.Errorf("got %q, want %q", b.done, want)
+	}
+	var said []string
+	for _, e := range b.history.Events {
+		if e.Kind == history.FaultStruck {
+			said = append(said, e.Detail)
+		}
+	}
+	if want := []string{"the pod of task-1 is evicted, by something else", "the pod object of task-1 is removed by force"}; !slices.Equal(said, want) {
+		t.Errorf("the record says %q, want %q", said, want)
+	}
+}

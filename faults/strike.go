@@ -10,6 +10,9 @@ import (
 
 // apply breaks what the fault breaks.
 func (in *Injector) apply(i int, f Fault) {
+	if in.elsewhere(i, f) {
+		return
+	}
 	switch f.Kind {
 	case NodeKill, NodeRemove, NodePartition, SpotReclaim:
 		in.applyNode(i, f, in.world.(clusters.NodeFaults))

@@ -67,18 +67,30 @@ func (o Object) name() string {
 // Apply creates an object. Before that the server is asked in a dry run whether it would take it, whole: a CRD older than a field that
 // is sent would drop it in silence, and the experiment would be another.
 func (c Client) Apply(ctx context.Context, o Object) error {
-	strict := metav1.CreateOptions{FieldManager: manager, FieldValidation: metav1.FieldValidationStrict, DryRun: []string{metav1.DryRunAll}}
-	answer, err := c.resource(o).Create(ctx, o.Sent.DeepCopy(), strict)
+	if err := c.ask(ctx, o); err != nil {
+		return err
+	}
+	if _, err := c.resource(o).Create(ctx, o.Sent.DeepCopy(), strict()); err != nil {
+		return o.refusal(err)
+	}
+	return nil
+}
+
+func strict() metav1.CreateOptions {
+	return metav1.CreateOptions{FieldManager: manager, FieldValidation: metav1.FieldValidationStrict}
+}
+
+// ask has the server say in a dry run whether it would take the object, whole.
+func (c Client) ask(ctx context.Context, o Object) error {
+	dry := strict()
+	dry.DryRun = []string{metav1.DryRunAll}
+	answer, err := c.resource(o).Create(ctx, o.Sent.DeepCopy(), dry)
 	if err != nil {
 		return o.refusal(err)
 	}
 	if lost := missing("spec", o.Sent.Object["spec"], answer.Object["spec"]); len(lost) > 0 {
 		return fmt.Errorf("%s: the cluster's CRD does not keep %s: its Chaos Mesh is older than what is sent. "+
 			"Install the CRDs of its release anew, or leave the fault out", o.name(), strings.Join(lost, ", "))
-	}
-	strict.DryRun = nil
-	if _, err := c.resource(o).Create(ctx, o.Sent.DeepCopy(), strict); err != nil {
-		return o.refusal(err)
 	}
 	return nil
 }
@@ -158,6 +170,12 @@ func empty(value any) bool {
 // ErrLimit tells that something was not reached in time.
 var ErrLimit = errors.New("not within its limit")
 
+// ErrNobody tells that an object's selector matches no Pod. Chaos Mesh selects once and does not look again.
+var ErrNobody = errors.New("no Pod matches its selector")
+
+// nobodyFor is for how many reads an object may be without a victim before that counts: its conditions are written before its records.
+const nobodyFor = 10
+
 // AwaitInjected returns when Chaos Mesh says that all victims are injected (AllInjected), or when a Schedule or a Workflow has begun.
 func (c Client) AwaitInjected(ctx context.Context, o Object, limit time.Duration) (Standing, error) {
 	return c.await(ctx, o, limit, "injected", func(st Standing) bool {
@@ -174,6 +192,7 @@ func (c Client) AwaitRecovered(ctx context.Context, o Object, limit time.Duratio
 
 func (c Client) await(ctx context.Context, o Object, limit time.Duration, what string, done func(Standing) bool) (Standing, error) {
 	var st Standing
+	nobody := 0
 	err := c.poll(ctx, limit, func() (bool, error) {
 		got, err := c.resource(o).Get(ctx, o.Sent.GetName(), metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -184,6 +203,12 @@ func (c Client) await(ctx context.Context, o Object, limit time.Duration, what s
 		}
 		if st, err = Stand(got); err != nil {
 			return false, err
+		}
+		if nobody++; !st.Nobody {
+			nobody = 0
+		}
+		if nobody > nobodyFor {
+			return false, fmt.Errorf("%s: %w: is the dispatcher installed in that namespace, with the labels of squall manifests?", o.name(), ErrNobody)
 		}
 		return done(st), nil
 	})
@@ -200,8 +225,6 @@ func (st Standing) remedy() string {
 		return "Chaos Mesh says: " + st.Failure
 	case st.Paused:
 		return "it is paused: take the annotation " + v1alpha1.PauseAnnotationKey + " away"
-	case st.Nobody:
-		return "no Pod matches its selector: is the dispatcher installed in that namespace, with the labels of squall manifests?"
 	case !st.Judged:
 		return "its status is empty: no controller has looked at it, or each of its updates is refused, which the log of chaos-controller-manager shows " +
 			"(\"Cannot update chaos spec\": its CRDs are older than its webhook; install those of its release)"

@@ -91,9 +91,10 @@ func (s Site) mapPod(m *Mapped) {
 	case faults.SpotReclaim:
 		spec.GracePeriod = seconds(f.Notice)
 	case faults.ContainerKill:
+		spec.PodSelector = c.running().selector
 		spec.Action, spec.ContainerNames = v1alpha1.ContainerKillAction, []string{c.container}
 	case faults.RunTime:
-		m.add(stress(c), c)
+		m.add(stress(c.running()), c)
 		return
 	}
 	m.add(podChaos(spec), c)
@@ -212,9 +213,9 @@ func (s Site) callers(m *Mapped, ports []clusters.Port) []crowd {
 	}
 	switch {
 	case strings.HasPrefix(t.Process, "worker") && t.Task != "":
-		return []crowd{s.task(t.Task)}
+		return []crowd{s.task(t.Task).running()}
 	case t.Node != "":
-		return []crowd{s.node(t.Node)}
+		return []crowd{s.node(t.Node).running()}
 	case strings.HasPrefix(t.Process, "worker"):
 		return []crowd{s.workers(v1alpha1.AllMode)}
 	case t.Process == "" || t.Process == "*":
@@ -234,7 +235,7 @@ func (s Site) cutNode(m *Mapped) []crowd {
 		m.refuse("the node is cut off from the API server only, which its kubelet reaches from the node's own network: no Pod selector reaches it")
 		return nil
 	}
-	return []crowd{s.node(m.Fault.Target.Node)}
+	return []crowd{s.node(m.Fault.Target.Node).running()}
 }
 
 // reachable tells whether the addresses of the servers are known.

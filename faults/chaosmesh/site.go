@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chaos-mesh/chaos-mesh/api/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/squall-chaos/squall/clusters"
@@ -131,18 +132,24 @@ func (s Site) podOf(process string) (string, bool) {
 func (s Site) task(target string) crowd {
 	if target == "any:running" {
 		c := s.workers(v1alpha1.OneMode)
-		c.selector.Selector.PodPhaseSelectors = []string{"Running"}
 		c.remark = "Chaos Mesh draws the task, not the seed"
 		return c
 	}
 	return crowd{name: "workers", container: containerWork, selector: s.pods(v1alpha1.AllMode, map[string]string{labelTask: target})}
 }
 
-// workers are the Pods of all workloads.
+// running leaves out Pods that have ended, which a finalizer keeps for a while: a daemon that is to enter their containers fails, and the object
+// with it.
+func (c crowd) running() crowd {
+	c.selector.Selector.PodPhaseSelectors = []string{string(corev1.PodRunning)}
+	return c
+}
+
+// workers are the Pods of all workloads that run.
 func (s Site) workers(mode v1alpha1.SelectorMode) crowd {
 	p := s.pods(mode, nil)
 	p.Selector.ExpressionSelectors = v1alpha1.LabelSelectorRequirements{{Key: labelTask, Operator: metav1.LabelSelectorOpExists}}
-	return crowd{name: "workers", container: containerWork, selector: p}
+	return crowd{name: "workers", container: containerWork, selector: p}.running()
 }
 
 // node are the workers on a node, as far as a scenario's nodes can be found in a cluster.
@@ -153,7 +160,6 @@ func (s Site) node(target string) crowd {
 		return c
 	}
 	c := s.workers(v1alpha1.OneMode)
-	c.selector.Selector.PodPhaseSelectors = []string{"Running"}
 	c.remark = "one running worker is drawn, not all of one node"
 	if capacity := s.capacityOf(target); capacity != "" {
 		c.selector.Selector.NodeSelectors = map[string]string{labelCapacity: string(capacity)}
