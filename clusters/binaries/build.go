@@ -67,9 +67,14 @@ func build(ctx context.Context, set Set, dir string, progress io.Writer) error {
 	if err := os.MkdirAll(unfinished, 0o755); err != nil {
 		return err
 	}
+	if set.Before != nil {
+		if err := set.Before(ctx, src); err != nil {
+			return err
+		}
+	}
 	cmd := exec.CommandContext(ctx, "go", arguments(set, unfinished)...)
 	cmd.Dir = src
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	cmd.Env = append(os.Environ(), cgo(set), "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	// An interrupt reaches the compilers as well, and by name: what the go command would leave in its work directory it removes itself.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
@@ -103,6 +108,13 @@ func arguments(set Set, out string) []string {
 		args = append(args, "-tags", strings.Join(set.Tags, ","))
 	}
 	return append(args, set.Packages...)
+}
+
+func cgo(set Set) string {
+	if set.CGO {
+		return "CGO_ENABLED=1"
+	}
+	return "CGO_ENABLED=0"
 }
 
 func ldflags(set Set) string {
@@ -148,6 +160,9 @@ func cache(set Set) (string, error) {
 func Key(set Set) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.GOOS, runtime.GOARCH, strings.Join(arguments(set, ""), " "))
+	if set.CGO {
+		fmt.Fprintln(sum, cgo(set))
+	}
 	err := fs.WalkDir(set.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err

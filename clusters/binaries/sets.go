@@ -12,6 +12,7 @@
 package binaries
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -48,6 +49,10 @@ type Set struct {
 	Packages []string
 	// Tags and Stamps (variable=value for the linker) are as the projects' own builds have them.
 	Tags, Stamps []string
+	// CGO has the C compiler take part: the programs are linked with the C library of this machine.
+	CGO bool
+	// Before makes, in the unpacked module, what its sources embed. May be nil.
+	Before func(ctx context.Context, src string) error
 	// About is what is said before the build starts: how long it takes.
 	About string
 	// Command is what a person runs to get the set.

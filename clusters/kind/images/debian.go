@@ -41,25 +41,22 @@ func debianKey() string {
 
 // debianPostgres makes an image of Debian's packages. They are downloaded and read, not installed: neither root nor a chroot is needed.
 func debianPostgres(ctx context.Context, images store, options Options) (Image, error) {
-	for _, command := range []string{"apt-get", "dpkg-deb"} {
-		if _, err := exec.LookPath(command); err != nil {
-			return Image{}, fmt.Errorf("no %s on this machine, so Debian's packages cannot be had; make a registry reachable (HTTPS_PROXY), or run this on Debian or Ubuntu", command)
-		}
-	}
-	if _, err := os.Stat(keyring); err != nil {
-		return Image{}, fmt.Errorf("no keys for Debian's packages: %w; get them with: apt-get install debian-archive-keyring", err)
+	if err := haveApt(); err != nil {
+		return Image{}, err
 	}
 	dir, err := os.MkdirTemp(string(images), "debian-")
 	if err != nil {
 		return Image{}, err
 	}
 	defer os.RemoveAll(dir)
-	debs, version, err := download(ctx, dir, options)
+	options.say("asking Debian %s for Postgres %s", suite, postgresMajor)
+	debs, chosen, err := download(ctx, dir, wanted, unwanted, options)
 	if err != nil {
 		return Image{}, err
 	}
+	version := versionOf(chosen, "postgresql-"+postgresMajor)
 	root := filepath.Join(dir, "root.tar")
-	if err := writeRoot(ctx, root, debs); err != nil {
+	if err := writeRoot(ctx, root, debs, postgresEntries(), started); err != nil {
 		return Image{}, err
 	}
 	layer, err := newLayer(func() (io.ReadCloser, error) { return os.Open(root) })
@@ -73,6 +70,19 @@ func debianPostgres(ctx context.Context, images store, options Options) (Image, 
 	ref := "squall.local/postgres:" + version + "-" + layer.digest.Hex[:12]
 	options.say("writing image %s (%d MB)", ref, layer.size>>20)
 	return images.save(debianKey(), ref, image)
+}
+
+// haveApt tells whether packages can be downloaded and read.
+func haveApt() error {
+	for _, command := range []string{"apt-get", "dpkg-deb"} {
+		if _, err := exec.LookPath(command); err != nil {
+			return fmt.Errorf("no %s on this machine, so Debian's packages cannot be had; make a registry reachable (HTTPS_PROXY), or run this on Debian or Ubuntu", command)
+		}
+	}
+	if _, err := os.Stat(keyring); err != nil {
+		return fmt.Errorf("no keys for Debian's packages: %w; get them with: apt-get install debian-archive-keyring", err)
+	}
+	return nil
 }
 
 func postgresConfig() v1.Config {
@@ -90,11 +100,12 @@ func postgresConfig() v1.Config {
 	}
 }
 
-// download gets the packages with an apt of its own: lists, state and cache in dir, proxies and credentials from the machine's settings.
-func download(ctx context.Context, dir string, options Options) (debs []string, version string, err error) {
+// download gets packages, and what they depend on, with an apt of its own: lists, state and cache in dir, proxies and credentials from the
+// machine's settings. chosen are the packages as NAME=VERSION.
+func download(ctx context.Context, dir string, wanted []string, unwanted *regexp.Regexp, options Options) (debs, chosen []string, err error) {
 	settings, err := aptSettings(ctx, dir)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	apt := func(args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(ctx, "apt-get", append(slices.Clone(settings), args...)...)
@@ -110,42 +121,50 @@ func download(ctx context.Context, dir string, options Options) (debs []string, 
 		}
 		return out, nil
 	}
-	options.say("asking Debian %s for Postgres %s", suite, postgresMajor)
 	if _, err := apt("update", "-qq"); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	plan, err := apt(append([]string{"install", "-qq", "--simulate"}, wanted...)...)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
-	chosen, version := choose(string(plan))
-	if version == "" {
-		return nil, "", fmt.Errorf("no postgresql-%s in Debian %s; is the mirror complete?", postgresMajor, suite)
+	chosen = choose(string(plan), unwanted)
+	for _, name := range wanted {
+		if versionOf(chosen, name) == "" {
+			return nil, nil, fmt.Errorf("no %s in Debian %s; is the mirror complete?", name, suite)
+		}
 	}
-	options.say("downloading %d packages of Debian (40 MB)", len(chosen))
+	options.say("downloading %d packages of Debian", len(chosen))
 	if _, err := apt(append([]string{"download", "-qq"}, chosen...)...); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	debs, err = filepath.Glob(filepath.Join(dir, "debs", "*.deb"))
 	if err == nil && len(debs) != len(chosen) {
 		err = fmt.Errorf("apt-get downloaded %d of %d packages", len(debs), len(chosen))
 	}
-	return debs, version, err
+	return debs, chosen, err
 }
 
-// choose reads what apt would install ("Inst NAME (VERSION Debian:...)") and returns what the image takes of it as NAME=VERSION, and the version of Postgres.
-func choose(plan string) (chosen []string, version string) {
+// choose reads what apt would install ("Inst NAME (VERSION Debian:...)") and returns what the image takes of it as NAME=VERSION.
+func choose(plan string, unwanted *regexp.Regexp) (chosen []string) {
 	line := regexp.MustCompile(`(?m)^Inst (\S+) (?:\[\S+\] )?\((\S+) `)
 	for _, found := range line.FindAllStringSubmatch(plan, -1) {
-		if unwanted.MatchString(found[1]) {
-			continue
+		if !unwanted.MatchString(found[1]) {
+			chosen = append(chosen, found[1]+"="+found[2])
 		}
-		if found[1] == "postgresql-"+postgresMajor {
-			version, _, _ = strings.Cut(found[2], "-")
-		}
-		chosen = append(chosen, found[1]+"="+found[2])
 	}
-	return chosen, version
+	return chosen
+}
+
+// versionOf is the version of a chosen package, without Debian's revision; empty when it is none of them.
+func versionOf(chosen []string, name string) string {
+	for _, c := range chosen {
+		if version, ok := strings.CutPrefix(c, name+"="); ok {
+			version, _, _ = strings.Cut(version, "-")
+			return version
+		}
+	}
+	return ""
 }
 
 func aptSettings(ctx context.Context, dir string) ([]string, error) {

@@ -36,15 +36,16 @@ type rootWriter struct {
 	needs map[string][]string // libraries that a file is linked with
 }
 
-// writeRoot writes the content of the packages and what makes an image of them. Order and content depend on the packages alone.
-func writeRoot(ctx context.Context, file string, debs []string) error {
+// writeRoot writes the content of the packages and the entries that make an image of them; started are programs, everything that they are
+// linked with must be there. Order and content depend on the arguments alone.
+func writeRoot(ctx context.Context, file string, debs []string, entries []entry, started []string) error {
 	out, err := os.Create(file)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
 	root := &rootWriter{out: tar.NewWriter(out), seen: map[string]bool{}, needs: map[string][]string{}}
-	for _, e := range postgresEntries() { // before the packages: the first to bring a file wins
+	for _, e := range entries { // before the packages: the first to bring a file wins
 		root.seen[strings.TrimSuffix(e.path, "/")] = true
 		if err := e.write(root.out); err != nil {
 			return err

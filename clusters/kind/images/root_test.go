@@ -22,12 +22,12 @@ Inst postgresql-client-17 [17.1-1] (17.12-0+deb13u1 Debian:13.5/stable [amd64])
 Inst postgresql-17 (17.12-0+deb13u1 Debian:13.5/stable [amd64])
 Conf postgresql-17 (17.12-0+deb13u1 Debian:13.5/stable [amd64])
 `
-	chosen, version := choose(plan)
+	chosen := choose(plan, unwanted)
 	want := []string{"base-files=13.8+deb13u8", "libpq5=17.12-0+deb13u1", "postgresql-client-17=17.12-0+deb13u1", "postgresql-17=17.12-0+deb13u1"}
-	if version != "17.12" || !slices.Equal(chosen, want) {
+	if version := versionOf(chosen, "postgresql-17"); version != "17.12" || !slices.Equal(chosen, want) {
 		t.Errorf("got %v, %q", chosen, version)
 	}
-	if _, version := choose("Inst dash (1 Debian [amd64])\n"); version != "" {
+	if version := versionOf(choose("Inst dash (1 Debian [amd64])\n", unwanted), "postgresql-17"); version != "" {
 		t.Errorf("no Postgres, and version %q", version)
 	}
 }
