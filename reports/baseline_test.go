@@ -129,7 +129,7 @@ func TestASuiteTellsOfItsBaseline(t *testing.T) {
 func suiteWithBaseline() (Suite, []Summary) {
 	all := sampleSummaries()
 	flaky := ofWorld("kind", Valid)
-	flaky.Seeds, flaky.Group, flaky.Suite, flaky.Moods = 2, "kind", true, []string{"seed 1: task-2 must succeed"}
+	flaky.Seeds, flaky.Group, flaky.Suite, flaky.Moods = 2, "kind", true, []Mood{{Seed: 1, Unmet: []string{"seed 1: task-2 must succeed"}, Bundle: ".squall/runs/moody", Report: "runs/moody/report.html"}}
 	bad := ofWorld("sim", Invalid, "I3-loss")
 	bad.Scenario, bad.Group, bad.Suite = "database-crash", "reference", true
 	good := ofWorld("sim", Valid)

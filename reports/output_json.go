@@ -11,7 +11,7 @@ import (
 // verdict is that of what ran: invalid, if any seed is; else broken, if the harness failed; else unknown, if a seed could not
 // be decided or somebody interrupted it; else valid. as_expected tells whether it is the verdict that the scenario expects of
 // the dispatcher (valid, where it says nothing) and whether all else came out as the scenario says; unmet lists what did not.
-// flaky: what other runs than the last one, all of them valid, did not do as expected. known: it is not as expected, and the baseline says so. interrupted: not all seeds were run, or not to the end. A result passes when the verdict is valid and as_expected is true.
+// flaky: in how many of several runs in a real cluster, all of them valid, all was as expected, and the others. known: it is not as expected, and the baseline says so. interrupted: not all seeds were run, or not to the end. A result passes when the verdict is valid and as_expected is true.
 type jsonResults struct {
 	Results  []jsonResult  `json:"results"`
 	Coverage *jsonCoverage `json:"coverage,omitempty"` // of a suite
@@ -25,7 +25,7 @@ type jsonResult struct {
 	Verdict          Verdict        `json:"verdict"`
 	AsExpected       bool           `json:"as_expected"`
 	Unmet            []string       `json:"unmet"`
-	Flaky            []string       `json:"flaky,omitempty"`
+	Flaky            *jsonFlaky     `json:"flaky,omitempty"`
 	Known            bool           `json:"known,omitempty"`
 	Interrupted      bool           `json:"interrupted"`
 	InvalidSeeds     int            `json:"invalid_seeds"`
@@ -49,7 +49,7 @@ func (x Suite) WriteJSON(w io.Writer, all []Summary) error {
 	file := jsonResults{Results: []jsonResult{}, Coverage: x.Coverage.json()}
 	for _, s := range all {
 		file.Results = append(file.Results, jsonResult{Scenario: s.Scenario, Dispatcher: s.Dispatcher, World: s.World, Seeds: s.Seeds,
-			Verdict: s.Verdict(), AsExpected: s.AsExpected(), Unmet: notNil(s.Unmet), Flaky: s.Moods, Known: s.Known, Interrupted: s.Interrupted, InvalidSeeds: s.Invalid, UnknownSeeds: s.Unknown, FirstInvalidSeed: s.FirstInvalid,
+			Verdict: s.Verdict(), AsExpected: s.AsExpected(), Unmet: notNil(s.Unmet), Flaky: s.jsonFlaky(), Known: s.Known, Interrupted: s.Interrupted, InvalidSeeds: s.Invalid, UnknownSeeds: s.Unknown, FirstInvalidSeed: s.FirstInvalid,
 			Violations: added(nil, s.Violations), Exercised: added(nil, s.Exercised), TraceHash: hash(s.TraceHash),
 			VirtualSeconds: s.Virtual.Seconds(), WallSeconds: s.Wall.Seconds(), InvalidAtMost: s.atMost(), Kill: s.Kill})
 	}

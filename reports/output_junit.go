@@ -70,7 +70,7 @@ func testcase(s Summary) junit.Testcase {
 	}
 	out := ""
 	if flaky := s.flaky(); flaky != "" {
-		out = "flaky: " + flaky + "\n" + printable(strings.Join(s.Moods, "\n")) + "\n"
+		out = "flaky: " + flaky + "\n" + printable(strings.Join(s.moods(), "\n")) + "\n"
 	}
 	if s.Bundle != "" {
 		out += "[[ATTACHMENT|" + s.Bundle + "]]\n"

@@ -41,7 +41,7 @@ func WriteMarkdown(w io.Writer, all []Summary) error {
 	}
 	for _, s := range all {
 		if len(s.Moods) > 0 {
-			lines = append(lines, "", "Flaky: "+cell(s.Scenario)+" against "+cell(s.Dispatcher)+" was "+s.flaky()+"; "+cell(strings.Join(s.Moods, "; ")))
+			lines = append(lines, "", "Flaky: "+cell(s.Scenario)+" against "+cell(s.Dispatcher)+" was "+s.flaky()+"; "+cell(strings.Join(s.moods(), "; ")))
 		}
 	}
 	if untold > 0 {

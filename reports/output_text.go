@@ -81,14 +81,6 @@ func verdictWords(s Summary) string {
 	return got
 }
 
-// flaky says in how many of its runs a result was as expected, where that was not all; empty: it was, or in none.
-func (s Summary) flaky() string {
-	if len(s.Moods) == 0 {
-		return ""
-	}
-	return "as expected in 1 of " + count(s.Seeds, "run", "runs")
-}
-
 // violatedWords says what was violated under how many seeds.
 func violatedWords(s Summary) string { return strings.Join(violatedList(s), ", ") }
 
@@ -112,7 +104,7 @@ func paragraph(s Summary) string {
 	if s.FirstInvalid != nil {
 		lines[0] += ", seed " + seed(*s.FirstInvalid)
 	}
-	for _, text := range slices.Concat(s.Failures, s.Unmet, s.Moods) {
+	for _, text := range slices.Concat(s.Failures, s.Unmet, s.moods()) {
 		lines = append(lines, "  "+text)
 	}
 	if s.Story != "" {

@@ -36,9 +36,8 @@ type Summary struct {
 	Kill *Kill
 	// Suite: the result is part of a suite, where an expected failure is a pass; by itself it is a failure.
 	Suite bool
-	// Moods is what runs in a real cluster that were valid did not do as expected, where another run was as expected: the result is flaky,
-	// which is told wherever it stands.
-	Moods []string
+	// Moods are the runs in a real cluster that were valid and not as expected, of several: the result is flaky, which is told wherever it stands.
+	Moods []Mood
 	// Known: a baseline has the failure, so that it does not count.
 	Known bool
 	// Interrupted: not everything was run, or not to its end.

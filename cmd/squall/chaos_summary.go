@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -32,12 +33,26 @@ func (r tried) summary(c *console, took time.Duration) {
 			line = i.good("✓") + " " + line
 		}
 		fmt.Fprintln(c.out, line)
+		r.flaky(c, i, p.part)
 	}
 	r.killed(c.out, i)
 	if r.results.interrupted {
 		fmt.Fprintln(c.out, i.warn(fmt.Sprintf("interrupted: %d of %d trials were begun", len(r.results.outcomes), r.planned)))
 	}
 	fmt.Fprintf(c.out, "took %s\n", took.Round(100*time.Millisecond))
+}
+
+// flaky names the scenarios of a part that were as expected in some of their runs only.
+func (r tried) flaky(c *console, i ink, p part) {
+	var names []string
+	for n, o := range r.results.outcomes {
+		if r.trials[n].part == p && len(o.moods) > 0 {
+			names = append(names, fmt.Sprintf("%s in %s", o.job.scenario.Name, o.asExpectedIn()))
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintln(c.out, i.warn("  flaky, as expected in part of their runs: "+strings.Join(names, ", ")))
+	}
 }
 
 // example says what the last lines lead to.

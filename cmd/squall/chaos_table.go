@@ -91,9 +91,14 @@ func (t *trialTable) came(x trial, o outcome) string {
 	case o.tally.Verdict == checker.Invalid:
 		return "invalid: " + strings.Join(violated(o), ", ")
 	case len(o.moods) > 0:
-		return t.ink.warn(fmt.Sprintf("valid, and as expected in 1 of %d runs", o.tally.Seeds))
+		return t.ink.warn(fmt.Sprintf("valid, and as expected in %s", o.asExpectedIn()))
 	}
 	return o.tally.Verdict.String() + noneOf(o)
+}
+
+// asExpectedIn is n of N runs of a real cluster.
+func (o outcome) asExpectedIn() string {
+	return fmt.Sprintf("%d of %d runs", o.tally.Seeds-len(o.moods), o.tally.Seeds)
 }
 
 // noneOf is what so many valid seeds prove of all that could be drawn; empty where a seed draws next to nothing.
@@ -135,7 +140,10 @@ func (x trial) complaints(o outcome) []string {
 		return []string{o.failed.Error()}
 	}
 	const most = 3
-	lines := append(slices.Clone(o.unmet()), o.moods...)
+	lines := slices.Clone(o.unmet())
+	for _, m := range o.moods {
+		lines = append(lines, m.String())
+	}
 	if more := len(lines) - most; more > 1 {
 		lines = append(lines[:most], fmt.Sprintf("and %d more", more))
 	}

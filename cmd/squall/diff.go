@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
 )
@@ -17,7 +17,9 @@ func newDiffCommand(c *console) *cobra.Command {
 		Short: "Name the first event at which two runs part",
 		Long: `Name the first event at which two runs part. Runs of one seed in the simulation are compared record by record: they are the same until
 what differs between them first matters. All others, and those too, are compared task by task, by the phases that its row went
-through: a failing seed and a passing one, or the simulation and a real cluster. The status is 0 whether they part or not.`,
+through, by its executions and by what became of their results: a failing seed and a passing one, or the simulation and a real cluster.
+For the latter, let the same faults strike in the simulation first: squall run --world sim --faults-from BUNDLE.
+The status is 0 whether they part or not.`,
 		Example: "  squall diff .squall/latest .squall/runs/20260101-120000-demo-naive-1",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -48,7 +50,7 @@ func runDiff(c *console, first, second string) error {
 	} else {
 		fmt.Fprintln(c.out, "\nrecords  not compared: another seed or a real cluster shifts every time")
 	}
-	printParting(c.out, reports.PartingOf(a, b))
+	printParting(c.out, reports.PartingOf(a, b), a, b)
 	return nil
 }
 
@@ -86,9 +88,10 @@ func printFirstRecord(w io.Writer, a, b *reports.Run) {
 	}
 }
 
-func printParting(w io.Writer, p *reports.Parting) {
+// printParting tells the first event at which the abstract traces part, with the records that it is in.
+func printParting(w io.Writer, p *reports.Parting, a, b *reports.Run) {
 	if p == nil {
-		fmt.Fprintln(w, "\ntasks    the row of every task goes through the same")
+		fmt.Fprintln(w, "\ntasks    rows and executions of every task go through the same")
 		return
 	}
 	fmt.Fprintf(w, "\ntasks    %d of %s part; the first is %s\n", p.Parted, count(p.Tasks, "task", "tasks"), p.Task)
@@ -97,12 +100,19 @@ func printParting(w io.Writer, p *reports.Parting) {
 	}
 	for i, next := range []struct {
 		what string
-		at   time.Duration
-	}{{p.Model, p.ModelAt}, {p.Real, p.RealAt}} {
+		seq  history.Seq
+		in   *history.History
+	}{{p.Model, p.ModelSeq, a.History}, {p.Real, p.RealSeq, b.History}} {
 		if next.what == "" {
 			fmt.Fprintf(w, "  run %d   nothing more\n", i+1)
 			continue
 		}
-		fmt.Fprintf(w, "  run %d   %s (%s)\n", i+1, next.what, short(next.at))
+		fmt.Fprintf(w, "  run %d   %s\n", i+1, next.what)
+		for _, e := range next.in.Events {
+			if e.Seq == next.seq {
+				fmt.Fprintf(w, "          %s\n", record{e.Seq, eventText(next.in, e)})
+				break
+			}
+		}
 	}
 }

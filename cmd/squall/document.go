@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/reports"
@@ -68,6 +69,10 @@ func linkedFrom(dir string, all []reports.Summary) []reports.Summary {
 	for i, s := range all {
 		linked[i] = s
 		linked[i].Report = relative(dir, s.Report)
+		linked[i].Moods = slices.Clone(s.Moods)
+		for k := range linked[i].Moods {
+			linked[i].Moods[k].Report = relative(dir, s.Moods[k].Report)
+		}
 	}
 	return linked
 }

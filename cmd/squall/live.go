@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
@@ -22,6 +23,7 @@ func (p performance) live(ctx context.Context, j job) outcome {
 		one.from, one.count = j.from+uint64(i), 1
 		sum.take(p.single(ctx, one))
 	}
+	sum.settle(false)
 	sum.tally.Wall = time.Since(began)
 	sum.tally.Interrupted = ctx.Err() != nil && (sum.shown == nil || sum.tally.Seeds < j.count || sum.shown.Interrupted)
 	return sum
@@ -30,6 +32,9 @@ func (p performance) live(ctx context.Context, j job) outcome {
 // take adds one run more.
 func (o *outcome) take(next outcome) {
 	o.failed = firstError(o.failed, next.failed)
+	if next.moody() {
+		o.moods = append(o.moods, reports.Mood{Seed: next.job.from, Unmet: next.unmet(), Bundle: next.bundle, Report: reportIn(next.bundle)})
+	}
 	if o.tally.Seeds == 0 {
 		o.tally, o.shown, o.bundle, o.contrast = next.tally, next.shown, next.bundle, next.contrast
 		return
@@ -38,6 +43,26 @@ func (o *outcome) take(next outcome) {
 	o.tally = added(before, next.tally)
 	if gravity(next.tally) > gravity(before) {
 		o.shown, o.bundle, o.contrast = next.shown, next.bundle, next.contrast
+	}
+}
+
+// moody tells that all was valid, and something was not as expected.
+func (o outcome) moody() bool {
+	return o.failed == nil && o.verdict() == reports.Valid && len(o.unmet()) > 0
+}
+
+// settle sums up what runs of one scenario did not do as expected: in how many of them, and their bundles. Excused: it is told and does not
+// count where another run was as expected.
+func (o *outcome) settle(excused bool) {
+	n := o.tally.Seeds - len(o.moods)
+	switch {
+	case o.tally.Seeds < 2 || o.verdict() != reports.Valid:
+		o.moods = nil // there is nothing to compare with, or worse to tell
+	case len(o.moods) == 0:
+	case excused && n > 0:
+		o.tally.Unmet = nil
+	default:
+		o.tally.Unmet = []string{fmt.Sprintf("as expected in %d of %d runs", n, o.tally.Seeds)}
 	}
 }
 

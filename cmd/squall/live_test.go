@@ -15,7 +15,9 @@ import (
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/clusters/sim"
+	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/faults"
+	"github.com/squall-chaos/squall/reports"
 	"github.com/squall-chaos/squall/scenarios"
 )
 
@@ -238,3 +240,53 @@ func TestTheSuiteInKind(t *testing.T) {
 		}
 	}
 }
+
+// TestAFlakyScenario is run as often as every other, and what is told is in how many of its runs it was as expected, with the bundles of
+// the others: nothing is tried again in silence.
+func TestAFlakyScenario(t *testing.T) {
+	l := withLiveWorld(t)
+	c := &console{quiet: true, dir: ".squall"}
+	session := must(l.begin(t.Context(), worldOptions{progress: &bytes.Buffer{}}))
+	try := func(endedBy string) outcome {
+		text := strings.ReplaceAll(moodyScenario, "ENDED", endedBy)
+		j := job{scenario: must(scenarios.Parse("moody.yaml", []byte(text))), text: []byte(text), system: planted.Reference(), world: must(knownWorld("test-live")), from: 1, count: 1}
+		j.world.open = session.open
+		p := performance{console: c, progress: c.begin("seeds", 1), workers: 1, keepAll: true}
+		x := trial{part: partLive, job: j}
+		o := x.try(t.Context(), p)
+		if x.asMeant(o) != (len(o.unmet()) == 0) {
+			t.Errorf("as meant: %v, unmet %q", x.asMeant(o), o.unmet())
+		}
+		return o
+	}
+	if o := try("5m"); o.tally.Seeds != 1 || len(o.moods)+len(o.unmet()) != 0 {
+		t.Errorf("good at once: %d runs, %v, unmet %q", o.tally.Seeds, o.moods, o.unmet())
+	}
+	o := try("60s")
+	if o.tally.Seeds != liveTries || len(o.moods) == 0 || len(o.moods) == liveTries || len(o.unmet()) != 0 {
+		t.Fatalf("flaky: %d runs, %v, unmet %q", o.tally.Seeds, o.moods, o.unmet())
+	}
+	for _, m := range o.moods {
+		if !reports.IsBundle(m.Bundle) || !strings.Contains(m.String(), "task-1") || m.Bundle == o.bundle {
+			t.Errorf("mood %s, shown %s", m, o.bundle)
+		}
+	}
+	if o = try("1s"); len(o.moods) != liveTries || !slices.Equal(o.unmet(), []string{"as expected in 0 of 3 runs"}) {
+		t.Errorf("never good: %d runs, %v, unmet %q", o.tally.Seeds, o.moods, o.unmet())
+	}
+}
+
+const moodyScenario = `apiVersion: squall/v1alpha1
+kind: Scenario
+name: moody
+summary: Work that takes now a while, now longer.
+nodes:
+  - {name: od, capacity_type: on-demand, count: 1, pods: 4}
+tasks:
+  - {name: task-1, arrive: {at: 1s}, run: {uniform: [10s, 110s]}}
+horizon: 3m
+expect:
+  reference:
+    verdict: valid
+    tasks: [{task: task-1, phase: succeeded, ended_by: ENDED}]
+`

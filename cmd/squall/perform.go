@@ -29,8 +29,8 @@ type outcome struct {
 	// foundUnder is the seed that ended a hunt, 0 if none did; kill is what a hunt for a planted defect came to.
 	foundUnder uint64
 	kill       *reports.Kill
-	// moods is what did not come out as expected in runs of a real cluster that were valid, when another run was as expected.
-	moods []string
+	// moods are the runs in a real cluster that were valid and not as expected, where there was more than one run.
+	moods []reports.Mood
 	// spared was not begun at all.
 	spared bool
 	// failed is a failure of the harness: of a run, of the bundle, or lost determinism.

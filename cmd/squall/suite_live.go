@@ -59,7 +59,8 @@ var liveSuite = []entry{
 // see it won.
 const confirmTries = 3
 
-// liveTries is how many runs a scenario gets to end as expected, all of them valid.
+// liveTries is how many runs a scenario has of which the first was valid and did not end as expected: what is told of it is then in how many of
+// them it did.
 const liveTries = 3
 
 // notRun is a scenario that a world cannot do, and why.
