@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/squall-chaos/squall/scenarios/causes"
 )
 
 // Amend adds what was found out about a run to its finished bundle, which lies where the run says: what matters, the minimal case, and the page
@@ -32,10 +34,27 @@ func (r *Run) Amend() error {
 	return m.put(r.Bundle, ManifestFile, asJSON(&m))
 }
 
+// jsonMatters is what matters about a failing run, for programs: which run, and then what matters.json has.
+type jsonMatters struct {
+	Bundle   string  `json:"bundle,omitempty"`
+	Scenario string  `json:"scenario"`
+	World    string  `json:"world"`
+	Seed     uint64  `json:"seed"`
+	Verdict  Verdict `json:"verdict"`
+	*causes.Explanation
+}
+
+// WriteMatters writes what matters about the run for programs; it must have been searched for.
+func (r *Run) WriteMatters(w io.Writer) error {
+	m := r.record().Meta
+	return asJSON(jsonMatters{r.Bundle, m.Scenario, m.World, m.Seed, r.Verdict(), r.Matters})(w)
+}
+
 func asJSON(v any) func(io.Writer) error {
 	return func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
 		return e.Encode(v)
 	}
 }

@@ -49,7 +49,8 @@ var sweptSample = sync.OnceValue(func() *Comparison {
 	for i, cell := range r.Cells {
 		if cell.Smallest >= 0 {
 			c.Cases[i] = Case{Scenario: r.Workloads[0], Seed: cell.Seen[cell.Smallest].Seed, Violated: cell.Seen[cell.Smallest].Violated, Bundle: ".squall/runs/x", Report: "../runs/x/report.html",
-				Replay: "squall replay .squall/runs/x", Story: "Two executions are alive at once."}
+				Replay: "squall replay .squall/runs/x", Story: "Two executions are alive at once.",
+				Minimal: "squall run .squall/runs/x/minimal/minimal.yaml", Size: "faults 0, tasks 1, client steps 0, replicas 2, nodes 1"}
 		}
 	}
 	return c

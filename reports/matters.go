@@ -21,7 +21,9 @@ type Minimal struct {
 	Before    string `json:"before"` // sizes, in words
 	Now       string `json:"now"`
 	Tried     int    `json:"candidates"`
-	Run       *Run   `json:"-"` // of the file; nil: not drawn
+	// Again are the ways to run it, in words: here, in a real cluster (or why not), as a Go test.
+	Again []string `json:"again,omitempty"`
+	Run   *Run     `json:"-"` // of the file; nil: not drawn
 }
 
 // mattersSection is what matters about a failure.

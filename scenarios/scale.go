@@ -37,6 +37,8 @@ type Limits struct {
 	// Late is what things may take longer than a scenario expects tasks to start and end by: real machines have moods. Then it need not
 	// put to the test what it expects to, either.
 	Late time.Duration `json:"late,omitempty"`
+	// Horizon is the shortest horizon: before it nothing has had the time to happen there.
+	Horizon time.Duration `json:"horizon,omitempty"`
 	// Tasks is how many tasks a group has at most, since every one is a container to start; 0: as many as a scenario wants.
 	Tasks int `json:"tasks,omitempty"`
 	// Machines is how many nodes of each type there are, none of them provisioned; nil: as many as a scenario wants.
@@ -45,7 +47,7 @@ type Limits struct {
 
 // none tells whether the limits ask for nothing.
 func (l Limits) none() bool {
-	return len(l.Whole)+len(l.Least)+len(l.Fixed)+len(l.Machines)+len(l.Unset)+l.Tasks == 0 && l.Platform == (clusters.Platform{}) && l.Notice == 0 && l.Late == 0
+	return len(l.Whole)+len(l.Least)+len(l.Fixed)+len(l.Machines)+len(l.Unset)+l.Tasks == 0 && l.Horizon == 0 && l.Platform == (clusters.Platform{}) && l.Notice == 0 && l.Late == 0
 }
 
 // Changes tells whether the scale changes anything.
@@ -94,7 +96,7 @@ func (s *Scenario) scaledBy(sc Scale) (*Scenario, error) {
 	for i := range c.Faults {
 		sc.fault(&c.Faults[i])
 	}
-	c.Horizon, c.Settle = sc.time(s.Horizon), sc.time(s.Settle)
+	c.Horizon, c.Settle = max(sc.time(s.Horizon), sc.Limits.Horizon), sc.time(s.Settle)
 	c.Expect = sc.expect(s.Expect)
 	c.fit(sc.Limits.Machines)
 	return &c, nil
@@ -322,6 +324,9 @@ func (l Limits) Table() []string {
 	}
 	if len(l.Unset) > 0 {
 		lines = append(lines, "cannot be set: "+strings.Join(l.Unset, ", "))
+	}
+	if l.Horizon > 0 {
+		lines = append(lines, fmt.Sprintf("horizon at least %s", l.Horizon))
 	}
 	if l.Late > 0 {
 		lines = append(lines, fmt.Sprintf("expected starts and ends may be %s later, and races need not come about", l.Late))

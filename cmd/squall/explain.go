@@ -26,11 +26,14 @@ Or explain the code of an error (SQ104), an invariant of a verdict (I1-overlap),
 call (cut-reply), a dispatcher (naive), a setting (recovery_grace), a built-in rule of squall lint (workflow-in-grace) or the bound B.
 
 The status is 0 when there was something to explain, and 2 for a bundle in which nothing was violated.`,
-		Example: "  squall explain latest\n  squall explain I1-overlap",
+		Example: "  squall explain latest\n  squall explain latest -o json=matters.json\n  squall explain I1-overlap",
 		Args:    exactly("name", "a bundle (its path, or latest), an error code (SQ104), an invariant (I1-overlap), a fault or a dispatcher"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.isBundleName(args[0]) {
 				return explainBundle(cmd, c, &f, args[0])
+			}
+			if len(f.outputs) > 0 || f.invariant != "" {
+				return usage("-o and --invariant are for a bundle, and %q is none: name %s", args[0], bundleHint)
 			}
 			text, err := explanationOf(args[0])
 			if err != nil {
@@ -41,6 +44,7 @@ The status is 0 when there was something to explain, and 2 for a bundle in which
 		},
 	}
 	cmd.Flags().StringVar(&f.invariant, "invariant", "", "of a bundle: the violation to explain (default: its first)")
+	addOutputFlagOf(cmd, &f.outputs, explainFormats)
 	f.addWorkers(cmd)
 	return cmd
 }

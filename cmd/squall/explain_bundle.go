@@ -21,7 +21,11 @@ import (
 type explainFlags struct {
 	runFlags
 	invariant string
+	outputs   []string
 }
+
+// explainFormats are those of -o: what matters is no list of results.
+var explainFormats = []string{formatText, formatJSON}
 
 // isBundleName tells whether an argument means a bundle rather than a name that Squall prints.
 func (c *console) isBundleName(name string) bool {
@@ -35,6 +39,10 @@ func (c *console) isBundleName(name string) bool {
 // explainBundle says what matters about a failing run, and adds it to its report.
 func explainBundle(cmd *cobra.Command, c *console, f *explainFlags, path string) error {
 	if err := f.check(cmd); err != nil {
+		return err
+	}
+	outputs, err := parseOutputsOf(f.outputs, explainFormats)
+	if err != nil {
 		return err
 	}
 	run, err := c.openBundle(path)
@@ -60,7 +68,7 @@ func explainBundle(cmd *cobra.Command, c *console, f *explainFlags, path string)
 	began := time.Now()
 	p := c.begin("runs", 0)
 	e, err := causes.Explain(cmd.Context(), j.scenario, j.from, causes.Options{System: j.system, Reference: planted.Reference(), World: j.world.open,
-		Invariant: invariant, Plan: j.plan, Workers: f.workerCount(), Ran: func() { p.step(false) }})
+		Invariant: invariant, Plan: j.plan, Workers: f.workerCount(), Ran: func() { p.step(false) }, Stage: p.at})
 	p.end()
 	switch {
 	case err != nil && cmd.Context().Err() != nil:
@@ -69,19 +77,39 @@ func explainBundle(cmd *cobra.Command, c *console, f *explainFlags, path string)
 		return usage("bundle %s cannot be explained: %w%s", run.Bundle, err, recordedElsewhere(run))
 	}
 	j.tellPoint(e.Point)
-	c.printExplanation(run, &e)
-	fmt.Fprintf(c.out, "searched in %s, %s\n", count(e.Runs, "run", "runs"), time.Since(began).Round(100*time.Millisecond))
+	run.Matters = &e
+	took := time.Since(began).Round(100 * time.Millisecond)
+	if err := c.tellExplanation(run, outputs, took); err != nil {
+		return err
+	}
 	if e.Interrupted {
 		c.note("squall: interrupted: not everything was searched, and the report is as it was")
 		return ended(exitInterrupted)
 	}
-	run.Matters = &e
 	if err := c.amend(run); err != nil {
 		c.note("squall: %s", err) // the bundle may be somebody else's
 		return nil
 	}
-	fmt.Fprintf(c.out, "report: %s\n", reportIn(run.Bundle))
+	if textOnStdout(outputs) {
+		fmt.Fprintf(c.out, "report: %s\n", reportIn(run.Bundle))
+	}
 	return nil
+}
+
+// tellExplanation writes what matters in every format that was asked for.
+func (c *console) tellExplanation(run *reports.Run, outputs []output, took time.Duration) error {
+	return c.writeEach(outputs, true, func(w io.Writer, o output) error {
+		if o.format == formatJSON {
+			return run.WriteMatters(w)
+		}
+		i := ink(false)
+		if o.path == "" {
+			i = c.outInk()
+		}
+		printExplanation(w, i, run)
+		_, err := fmt.Fprintf(w, "searched in %s, %s\n", count(run.Matters.Runs, "run", "runs"), took)
+		return err
+	})
 }
 
 // tellPoint puts the point of no return into words.
@@ -152,8 +180,8 @@ func drawnAgain(run *reports.Run) *reports.Run {
 }
 
 // printExplanation writes what matters, for people.
-func (c *console) printExplanation(run *reports.Run, e *causes.Explanation) {
-	w, i, m := c.out, c.outInk(), run.History.Meta
+func printExplanation(w io.Writer, i ink, run *reports.Run) {
+	e, m := run.Matters, run.History.Meta
 	fmt.Fprintf(w, "%s  %s\n", i.verdict(run.Verdict()), i.bold(fmt.Sprintf("%s, dispatcher %s, world %s, seed %d: %s", m.Scenario, m.Dispatcher, m.World, m.Seed, e.Invariant)))
 	fmt.Fprintf(w, "  cause          %s\n", wrapped(e.Cause, 17))
 	fmt.Fprintf(w, "  averted by     %s\n", wrapped(either(e.Remedy, "no single change that was tried"), 17))

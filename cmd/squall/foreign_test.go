@@ -65,6 +65,16 @@ func TestABundleFromElsewhere(t *testing.T) {
 	}
 }
 
+// TestAFailureFromElsewhere: what this build cannot run again is neither shrunk nor explained, and it is said who can.
+func TestAFailureFromElsewhere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	says(t, exitInvalid, "run demo --dispatcher random-names")
+	foreign(t, must(filepath.EvalSymlinks(".squall/latest")), map[string]any{"squall": "v9.0.0"}, reports.HistoryFile, `"dispatcher":"random-names"`, `"dispatcher":"of-tomorrow"`)
+	for _, command := range []string{"shrink latest", "explain latest"} {
+		says(t, exitUsage, command, `this build has no dispatcher "of-tomorrow"`, "was recorded by squall v9.0.0, and this is squall", "judge its record again: squall check .squall/runs/")
+	}
+}
+
 // foreign makes a bundle one that somebody else wrote: with another text in one of its files, and a manifest that fits.
 func foreign(t *testing.T, bundle string, fields map[string]any, file, from, to string) {
 	t.Helper()

@@ -62,11 +62,17 @@ func (w worldEntry) cannot(k faults.Kind) string {
 
 // misfits says why the world cannot do the scenario; empty: it can.
 func (w worldEntry) misfits(s *scenarios.Scenario) []string {
-	scaled, err := s.Scaled(w.scaleOf(s))
+	_, why := w.fitted(s, w.scaleOf(s))
+	return why
+}
+
+// fitted is the scenario scaled so, or why the world cannot do that.
+func (w worldEntry) fitted(s *scenarios.Scenario, sc scenarios.Scale) (*scenarios.Scenario, []string) {
+	scaled, err := s.Scaled(sc)
 	if err != nil {
-		return []string{inOneLine(err)}
+		return nil, []string{inOneLine(err)}
 	}
-	return scaled.Misfits(w.ability, 1)
+	return scaled, scaled.Misfits(w.ability, 1)
 }
 
 func (l worldListing) write(out io.Writer) error {

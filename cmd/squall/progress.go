@@ -27,6 +27,7 @@ type progress struct {
 	bad   atomic.Int64
 	found atomic.Int64 // the total, as far as it is known, of what has none
 	known atomic.Int64 // of count: what was known before, and took no time
+	stage atomic.Pointer[string]
 
 	show    func() // draws or prints the present state
 	closing func()
@@ -106,6 +107,14 @@ func (p *progress) reach(count, total, bad int) {
 	p.bad.Store(int64(bad))
 }
 
+// at tells what is being done now, and how much of it is done; of 0: nobody knows of how much.
+func (p *progress) at(what string, done, of int) {
+	if of > 0 {
+		what = fmt.Sprintf("%s: %d of %d", what, done, of)
+	}
+	p.stage.Store(&what)
+}
+
 // end takes the bar away. It may be called twice.
 func (p *progress) end() {
 	select {
@@ -129,7 +138,11 @@ func (p *progress) over(out io.Writer) io.Writer {
 // line says how far it is, how fast, and how long it will take.
 func (p *progress) line() string {
 	known := int(p.known.Load())
-	return progressLine(p.what, int(p.count.Load())-known, max(p.total-known, int(p.found.Load()), 0), int(p.bad.Load()), time.Since(p.began))
+	text := progressLine(p.what, int(p.count.Load())-known, max(p.total-known, int(p.found.Load()), 0), int(p.bad.Load()), time.Since(p.began))
+	if stage := p.stage.Load(); stage != nil {
+		text += "; " + *stage
+	}
+	return text
 }
 
 func progressLine(what string, count, total, bad int, took time.Duration) string {

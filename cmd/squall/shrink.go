@@ -1,21 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/reports"
-	"github.com/squall-chaos/squall/scenarios"
 	"github.com/squall-chaos/squall/scenarios/reduction"
 )
 
@@ -78,10 +71,10 @@ func runShrink(cmd *cobra.Command, c *console, f *shrinkFlags, path string) erro
 	fmt.Fprintf(c.out, "%s  %s still violates %s\n", i.bold("minimal"), minimal.file, invariant)
 	fmt.Fprintf(c.out, "  before   %s\n  now      %s\n", minimal.result.From, minimal.result.To)
 	fmt.Fprintf(c.out, "  tried    %s in %s\n\n%s\n", count(minimal.tried, "candidate", "candidates"), time.Since(began).Round(100*time.Millisecond), minimal.text)
-	fmt.Fprintf(c.out, "run it: squall run %s\n", shellWord(minimal.file))
-	minimal.printWorlds(c.out)
-	fmt.Fprintf(c.out, "Go test: %s\nreplay: squall replay %s\nexplain: squall explain %s\nreport: %s\n", minimal.test, shellWord(minimal.bundle),
-		shellWord(minimal.bundle), reportIn(before.Bundle))
+	for _, line := range before.Minimal.Again {
+		fmt.Fprintln(c.out, line)
+	}
+	fmt.Fprintf(c.out, "replay: squall replay %s\nexplain: squall explain %s\nreport: %s\n", shellWord(minimal.bundle), shellWord(minimal.bundle), reportIn(before.Bundle))
 	if minimal.result.Interrupted {
 		c.note("squall: interrupted: this is the smallest found until then")
 		return ended(exitInterrupted)
@@ -93,7 +86,10 @@ func runShrink(cmd *cobra.Command, c *console, f *shrinkFlags, path string) erro
 func (f *shrinkFlags) shrink(ctx context.Context, c *console, j job, before *reports.Run, invariant string) (minimal, error) {
 	p := c.begin("candidates", 0)
 	result, err := reduction.Shrink(ctx, j.scenario, j.from, j.plan, reduction.Options{System: j.system, World: j.world.open,
-		Invariant: invariant, Workers: f.workerCount(), Tried: func(n int, _ reduction.Size) { p.count.Add(int64(n)) }})
+		Invariant: invariant, Workers: f.workerCount(), Tried: func(n int, smallest reduction.Size) {
+			p.count.Add(int64(n))
+			p.at("now "+smallest.String(), 0, 0)
+		}})
 	p.end()
 	switch {
 	case ctx.Err() != nil && result.Scenario == nil:
@@ -107,7 +103,7 @@ func (f *shrinkFlags) shrink(ctx context.Context, c *console, j job, before *rep
 	}
 	m.result, m.tried = result, int(p.count.Load())
 	before.Minimal = &reports.Minimal{Invariant: invariant, Scenario: string(m.text), Seed: result.Seed, Before: result.From.String(),
-		Now: result.To.String(), Tried: m.tried, Run: m.run}
+		Now: result.To.String(), Tried: m.tried, Again: m.again(), Run: m.run}
 	if err := errors.Join(c.amend(before), reports.ShowMinimal(before, m.run, m.file)); err != nil {
 		c.note("squall: %s", err) // the bundle may be somebody else's
 	}
@@ -134,8 +130,11 @@ func violatedIn(run *reports.Run, wanted string) (string, error) {
 // simulatedJob is a bundle's run in the simulation: with the faults as they struck, where it is from a real cluster.
 func simulatedJob(run *reports.Run) (job, error) {
 	j, err := jobFrom(run, simulation())
-	if err != nil || !isLive(run.History.Meta.World) {
-		return j, err
+	if err != nil {
+		return j, recordedBy(run, err)
+	}
+	if !isLive(run.History.Meta.World) {
+		return j, nil
 	}
 	plan := j.plan
 	if plan == nil {
@@ -157,60 +156,4 @@ func recordedElsewhere(run *reports.Run) string {
 		text += fmt.Sprintf("\nit was recorded in world %s, and candidates run in the simulation, with the faults as they struck there", world)
 	}
 	return text
-}
-
-// minimal is what shrink leaves.
-type minimal struct {
-	file, test, bundle string
-	text               []byte
-	scenario           *scenarios.Scenario
-	run                *reports.Run
-	result             reduction.Result
-	tried              int
-}
-
-// printWorlds says how the minimal scenario runs in real clusters, or why it does not.
-func (m minimal) printWorlds(w io.Writer) {
-	for _, world := range worldEntries {
-		if !world.live {
-			continue
-		}
-		if why := world.misfits(m.scenario); len(why) > 0 {
-			fmt.Fprintf(w, "not in %s: %s\n", world.name, strings.Join(why, "; "))
-			continue
-		}
-		fmt.Fprintf(w, "in %s: squall run %s --world %s\n", world.name, shellWord(m.file), world.name)
-	}
-}
-
-func (f *shrinkFlags) writeMinimal(c *console, j job, r reduction.Result, invariant string) (minimal, error) {
-	dir := cmp.Or(f.to, filepath.Join(c.dir, minimalDir))
-	m := minimal{file: filepath.Join(dir, minimalFile), test: filepath.Join(dir, minimalTest)}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return m, err
-	}
-	own := *r.Scenario
-	own.Dispatcher = j.system.Name // the file runs against what failed
-	if own.Name != minimalDir {
-		own.Summary = fmt.Sprintf("The smallest timeline found in which %s violates %s; from %s, seed %d.", j.system.Name, invariant, own.Name, j.from)
-		own.Name = minimalDir
-	}
-	s, err := scenarios.Parse(minimalFile, own.Written())
-	if err != nil {
-		return m, err
-	}
-	text := s.Written()
-	m.text, m.scenario = text, s
-	for path, content := range map[string][]byte{m.file: text, m.test: goTest(j.system.Name, invariant)} {
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			return m, err
-		}
-	}
-	one := job{scenario: s, text: text, system: j.system, world: simulation(), from: r.Seed, count: 1}
-	o := performance{console: c, workers: 1, keepAll: true, progress: (&console{quiet: true}).begin("seeds", 1)}.perform(context.Background(), one)
-	m.bundle, m.run = o.bundle, o.run()
-	if o.failed == nil && o.tally.Verdict != checker.Invalid {
-		return m, fmt.Errorf("the minimal scenario %s does not fail: verdict %s", m.file, o.tally.Verdict)
-	}
-	return m, o.failed
 }

@@ -73,6 +73,7 @@ var kindLimits = scenarios.Limits{
 	Unset:    []string{"api_latency", "store_latency", "shutdown", "cache_lag", "replica_lag", "on_demand", "spot"},
 	Notice:   5 * time.Second,
 	Late:     30 * time.Second,
+	Horizon:  10 * time.Second,
 	Tasks:    6,
 	Machines: map[clusters.CapacityType]int{clusters.OnDemand: 2, clusters.Spot: 2},
 }

@@ -15,7 +15,7 @@ const leftOut = "left out"
 // withoutEach leaves out one fault at a time.
 func (x *search) withoutEach() []Matter {
 	matters := make([]Matter, len(x.plan))
-	x.sideBySide(len(matters), func(i int) {
+	x.eachSideBySide("faults", len(matters), func(i int) {
 		f := x.plan[i]
 		matters[i] = Matter{Name: f.String(), Value: "at " + duration(int64(f.At)), Verdict: Irrelevant}
 		here, everywhere, o := x.averts(x.scenario, without(x.plan, i))

@@ -24,8 +24,12 @@ type quantity struct {
 	rules func(int64) Rules // nil: there are none
 }
 
-// factors are how far from the present value is looked, nearest first.
-var factors = []float64{1.05, 1.1, 1.25, 1.5, 2, 3, 4, 8}
+// factors are how far from the present value is looked, nearest first; where exactly the verdict flips is searched between two of them.
+var factors = []float64{1.1, 1.5, 2, 4, 8}
+
+// patience is at how many values in a row that avert the failure in this interleaving only the next ones are still tried: beyond, only the
+// outermost is. A rare failure is gone by any change, and every value would take many runs to say no more than that.
+const patience = 2
 
 // probes are the values to try in one direction, nearest first.
 func (q quantity) probes(upward bool) []int64 {
@@ -52,8 +56,10 @@ func (q quantity) probes(upward bool) []int64 {
 		add(int64(math.Round(float64(q.now)*f/float64(q.tick))) * q.tick)
 	}
 	if upward {
-		for _, ticks := range []int64{5, 30, 120} { // where there is none now
-			add(q.now + ticks*q.tick)
+		if q.now == 0 {
+			for _, ticks := range []int64{5, 30, 120} {
+				add(ticks * q.tick)
+			}
 		}
 		add(q.high)
 	} else {
@@ -62,45 +68,104 @@ func (q quantity) probes(upward bool) []int64 {
 	return all
 }
 
-// follow looks for the nearest value in one direction at which the failure is averted. chance: only in this interleaving.
-func (x *search) follow(q quantity, upward bool) (flip *Flip, chance bool, last int64) {
-	fails := q.now
-	for _, v := range q.probes(upward) {
-		here, holds, ok := x.holdsAt(q, v, &flip)
-		chance = chance || here && !holds
+// found is what became of a quantity in one direction.
+type found struct {
+	flip   *Flip
+	chance bool  // some value averts the failure, in this interleaving only
+	last   int64 // the value furthest off that was tried
+}
+
+// follow looks for the nearest value in one direction at which the failure is averted.
+func (x *search) follow(q quantity, upward bool) found {
+	f := found{last: q.now}
+	values := q.probes(upward)
+	if len(values) == 0 {
+		return f
+	}
+	furthest := values[len(values)-1]
+	utmost := x.at(q, furthest)
+	if utmost.violated && utmost.trace == x.trace { // nobody asks for it, nor does anybody in between
+		f.last = furthest
+		return f
+	}
+	fails, row := q.now, 0
+	for _, v := range values {
+		if row >= patience && v != furthest {
+			continue
+		}
+		if v == furthest && utmost.violated {
+			f.last = v
+			break
+		}
+		here, holds, ok := x.holdsAt(q, v, alternatives, &f.flip)
 		if !ok {
 			continue
 		}
-		last = v
-		if !holds {
-			fails = v
-			continue
+		f.last = v
+		if holds {
+			return x.locate(q, upward, fails, v, f)
 		}
-		for x.ctx.Err() == nil {
-			step := q.tick
-			if fails == q.now { // the very next value: more exactly
-				step = q.fine
-			}
-			if max(v-fails, fails-v) <= step {
-				break
-			}
-			middle := (fails + (v-fails)/2) / step * step
-			if middle <= min(fails, v) || middle >= max(fails, v) {
-				break
-			}
-			if _, holds, _ := x.holdsAt(q, middle, &flip); holds {
-				v = middle
-			} else {
-				fails = middle
-			}
+		fails = v
+		if row++; !here {
+			row = 0
 		}
-		flip.Edge, flip.Upward = q.text(fails), upward
-		flip.Patchy = x.patchy(q, upward, v)
-		x.makeSafe(q, flip, v)
-		flip.price = distance(q.now, v)
-		return flip, chance, v
+		f.chance = f.chance || here
 	}
-	return nil, chance, last
+	return f
+}
+
+// at is the run with another value.
+func (x *search) at(q quantity, v int64) outcome {
+	s, plan, ok := q.with(v)
+	if !ok {
+		return outcome{}
+	}
+	return x.run(s, plan, clusters.Fork{})
+}
+
+// locate narrows down where between a value that fails and one that holds the verdict flips. On the way few other interleavings are enough;
+// in the end all of them are asked, and where they do not agree it is searched with all.
+func (x *search) locate(q quantity, upward bool, fails, holds int64, f found) found {
+	sure, flip := holds, f.flip
+	for _, others := range []int{screened, alternatives} {
+		fails, holds, f.flip = x.between(q, fails, sure, others, flip)
+		if holds == sure || others == alternatives {
+			break
+		}
+		if _, agreed, _ := x.holdsAt(q, holds, alternatives, &f.flip); agreed {
+			break
+		}
+		fails = holds
+	}
+	f.flip.Edge, f.flip.Upward = q.text(fails), upward
+	f.flip.Patchy = x.patchy(q, upward, holds)
+	x.makeSafe(q, f.flip, holds)
+	f.flip.price = distance(q.now, holds)
+	f.last = holds
+	return f
+}
+
+// between is bisection: the last value that fails and the first that holds in so many other interleavings.
+func (x *search) between(q quantity, fails, holds int64, others int, flip *Flip) (int64, int64, *Flip) {
+	for x.ctx.Err() == nil {
+		step := q.tick
+		if fails == q.now { // the very next value: more exactly
+			step = q.fine
+		}
+		if max(holds-fails, fails-holds) <= step {
+			break
+		}
+		middle := (fails + (holds-fails)/2) / step * step
+		if middle <= min(fails, holds) || middle >= max(fails, holds) {
+			break
+		}
+		if _, ok, _ := x.holdsAt(q, middle, others, &flip); ok {
+			holds = middle
+		} else {
+			fails = middle
+		}
+	}
+	return fails, holds, flip
 }
 
 // patchy tells whether the failure is back at some value beyond the flip.
@@ -109,7 +174,7 @@ func (x *search) patchy(q quantity, upward bool, flip int64) bool {
 		if upward && v <= flip || !upward && v >= flip {
 			continue
 		}
-		if s, plan, ok := q.with(v); ok && x.run(s, plan, clusters.Fork{}).violated {
+		if x.at(q, v).violated {
 			return true
 		}
 	}
@@ -144,7 +209,7 @@ func (x *search) makeSafe(q quantity, flip *Flip, v int64) {
 			return
 		}
 		if q.rules(v) == Kept {
-			if _, holds, _ := x.holdsAt(q, v, new(*Flip)); holds {
+			if _, holds, _ := x.holdsAt(q, v, alternatives, new(*Flip)); holds {
 				flip.Safe = q.text(v)
 			}
 			return
@@ -152,13 +217,13 @@ func (x *search) makeSafe(q quantity, flip *Flip, v int64) {
 	}
 }
 
-// holdsAt tries one value, and keeps what became of it if the failure is averted.
-func (x *search) holdsAt(q quantity, v int64, flip **Flip) (here, everywhere, ok bool) {
+// holdsAt tries one value, and keeps what became of it if the failure is averted, in so many other interleavings as well.
+func (x *search) holdsAt(q quantity, v int64, others int, flip **Flip) (here, everywhere, ok bool) {
 	s, plan, ok := q.with(v)
 	if !ok {
 		return false, false, false
 	}
-	here, everywhere, o := x.averts(s, plan)
+	here, everywhere, o := x.avertsIn(others, s, plan)
 	if everywhere {
 		*flip = &Flip{What: q.what, At: q.text(v), Then: o.then}
 		if q.rules != nil {
@@ -170,16 +235,8 @@ func (x *search) holdsAt(q quantity, v int64, flip **Flip) (here, everywhere, ok
 
 // followAll follows every quantity in both directions, and writes what it found into what they are of.
 func (x *search) followAll(all []quantity) {
-	type found struct {
-		flip   *Flip
-		chance bool
-		last   int64
-	}
 	results := make([]found, 2*len(all))
-	x.sideBySide(len(results), func(i int) {
-		r := &results[i]
-		r.flip, r.chance, r.last = x.follow(all[i/2], i%2 == 1)
-	})
+	x.eachSideBySide("settings and figures", len(results), func(i int) { results[i] = x.follow(all[i/2], i%2 == 1) })
 	for i, r := range results {
 		q := all[i/2]
 		m := q.of

@@ -15,37 +15,38 @@ type Point struct {
 	There  string `json:"there,omitempty"`
 }
 
-// continuations is how many continuations are tried from one point before it counts as one of no return; lookedAgain is at how many later points,
-// as one that holds may be rare.
+// continuations is how many continuations are tried from one point before it counts as one of no return. While it is still looked for, fewer are
+// enough; lookedAgain is at how many later points all are tried, as one that averts it may be rare.
 const (
 	continuations = 24
-	lookedAgain   = 8
+	glance        = 8
+	lookedAgain   = 4
 )
 
 // noReturn finds the last point from which another interleaving still averts the failure. Such points form a beginning of the run: where one
 // does, one does from every earlier point, if only by way of the later one.
 func (x *search) noReturn(end history.Seq) *Point {
 	p := &Point{Tried: continuations}
-	if !x.open(1, p) {
+	if !x.open(1, continuations, p) {
 		return p
 	}
 	low, high := history.Seq(1), end
 	for x.ctx.Err() == nil {
 		for high-low > 1 && x.ctx.Err() == nil {
 			middle := low + (high-low)/2
-			if x.open(middle, p) {
+			if x.open(middle, glance, p) {
 				low = middle
 			} else {
 				high = middle
 			}
 		}
-		later := high
+		later := low
 		for i := range history.Seq(lookedAgain) {
-			if at := high + (end-high)*(i+1)/(lookedAgain+1); at > high && x.open(at, p) {
+			if at := high + (end-high)*i/lookedAgain; at > later && x.open(at, continuations, p) {
 				later = at
 			}
 		}
-		if later == high {
+		if later == low {
 			break
 		}
 		low, high = later, end
@@ -53,11 +54,11 @@ func (x *search) noReturn(end history.Seq) *Point {
 	return p
 }
 
-// open tells whether some continuation from the record on averts the failure, and keeps the first that does.
-func (x *search) open(at history.Seq, p *Point) bool {
+// open tells whether one of so many continuations from the record on averts the failure, and keeps the first that does.
+func (x *search) open(at history.Seq, tries int, p *Point) bool {
 	workers := max(x.options.Workers, 1)
-	for from := 0; from < continuations; from += workers {
-		found := make([]outcome, min(workers, continuations-from))
+	for from := 0; from < tries; from += workers {
+		found := make([]outcome, min(workers, tries-from))
 		x.sideBySide(len(found), func(i int) { found[i] = x.run(x.scenario, x.plan, fork(at, from+i)) })
 		for i, o := range found {
 			if o.ran && !o.violated {
