@@ -5,9 +5,14 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/checker"
+	"github.com/squall-chaos/squall/checker/history"
 )
 
 func TestStranded(t *testing.T) {
+	starting := limits
+	starting.StartTimeout, starting.Deadline = 20*time.Second, 30*time.Second
+	brief := starting
+	brief.Deadline = 5 * time.Second
 	const lost = `
 		1  row t1 running #1
 		2  create dispatcher-1 t1 #1
@@ -57,6 +62,35 @@ func TestStranded(t *testing.T) {
 				90 container-started t1 #1 u1 n1
 				91 work-started t1 #1 u1 n1
 				99 row t1 succeeded #1 cleanup`,
+		},
+		{
+			name: "waiting for a node, past its start timeout and B", limits: &starting, want: checker.Invalid, margin: -15 * time.Second,
+			story: `
+				1  row t1 running #1
+				2  create dispatcher-1 t1 #1
+				2  object-created t1 #1 u1 "task-t1"
+				76 container-started t1 #1 u1 n1
+				77 work-started t1 #1 u1 n1
+				99 row t1 succeeded #1 cleanup`,
+			messages: []string{"t1 stood as running for 55 s after it had to begin by 21 s, and its object only waited (until 76 s): 55 s were undisturbed, and B is 40 s with 1 task waiting at once"},
+		},
+		{
+			name: "waiting for a node, and given up within B", limits: &starting, want: checker.Valid, margin: 10 * time.Second,
+			story: `
+				1  row t1 running #1
+				2  object-created t1 #1 u1 "task-t1"
+				51 object-deleting t1 #1 u1 "task-t1"
+				52 object-gone t1 #1 u1 "task-t1"
+				53 row t1 pending #1
+				99 ended`,
+		},
+		{
+			name: "the deadline is earlier, and it waits to the end", limits: &brief, want: checker.Invalid, margin: -53 * time.Second,
+			story: `
+				1  row t1 running #1
+				2  object-created t1 #1 u1 "task-t1"
+				99 ended`,
+			messages: []string{"t1 stood as running for 93 s after it had to begin by 6 s, and its object only waited (it still stood so when the run ended): 93 s were undisturbed, and B is 40 s with 1 task waiting at once"},
 		},
 		{
 			name: "never launched", want: checker.Invalid,
@@ -346,4 +380,21 @@ func TestLeak(t *testing.T) {
 				200 ended`,
 		},
 	})
+}
+
+func TestATasksOwnDeadlineBoundsItsWait(t *testing.T) {
+	l := limits
+	l.StartTimeout, l.Deadline = 20*time.Second, 30*time.Second
+	for deadline, want := range map[time.Duration]checker.Verdict{0: checker.Valid, 5 * time.Second: checker.Invalid} {
+		h := tell(t, l, `
+			1  row t1 running #1
+			2  object-created t1 #1 u1 "task-t1"
+			60 object-deleting t1 #1 u1 "task-t1"
+			61 row t1 failed #1 cleanup "deadline"`)
+		h.Specs = []history.Spec{{Deadline: deadline}}
+		report := checker.Check(h, checker.Options{SkipLinearizability: true})
+		if got := report.Invariant("I2-stranded").Verdict; got != want {
+			t.Errorf("with a deadline of its own of %s: %s, expected %s", deadline, got, want)
+		}
+	}
 }

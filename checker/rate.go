@@ -16,6 +16,9 @@ const (
 	// createsPerMinute is how often one task's object may be created in a minute: every two seconds is what a dispatcher
 	// does that tries again whenever it looks at its lease. More is a loop without backoff.
 	createsPerMinute = 30
+	// perTask is how often a process may call one verb about each task that it calls about, however many that are: in two sweeps a minute
+	// the reconciler looks at a task up to six times each. With a hundred tasks it is Limits.CallsPerMinute.
+	perTask = 12
 )
 
 // paced are the verbs that Limits.CallsPerMinute is about: those with which dispatchers and reconcilers do
@@ -57,6 +60,7 @@ type stream struct {
 	count       int32
 	seen        bool // more than one at a time
 	over        bool
+	spare       int // by how many calls it is surely below what its tasks allow; negative: not known
 }
 
 func (f *finding) rateOf(s series) {
@@ -83,12 +87,36 @@ func (f *finding) rateOf(s series) {
 		}
 		q.last = int32(i)
 		q.count++
+		q.spare--
 		for f.Operations[calls[q.first]].CalledAt <= o.CalledAt-rateWindow {
 			q.first = next[q.first]
 			q.count--
+			q.spare -= perTask - 1 // its task may have had no other
+		}
+		if int(q.count) > s.most && !s.perTask && f.spread(q, s.verb, next) {
+			q.over = false
+			continue
 		}
 		f.pace(q, s, &f.Operations[calls[q.first]], o)
 	}
+}
+
+// spread tells whether the calls of a stream are about so many tasks that none has more than its share: that is much to do, not a loop.
+func (f *finding) spread(q *stream, verb history.Verb, next []int32) bool {
+	if q.spare >= 0 {
+		return true
+	}
+	tasks := map[history.ID]bool{}
+	for i := q.first; ; i = next[i] {
+		if t := f.Operations[f.verbs[verb][i]].Task; t != 0 {
+			tasks[t] = true
+		}
+		if i == q.last {
+			break
+		}
+	}
+	q.spare = len(tasks)*perTask - int(q.count)
+	return q.spare >= 0
 }
 
 // pace judges one more call of a stream; a stream is accused once until it is slow enough again.

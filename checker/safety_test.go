@@ -242,6 +242,13 @@ func TestRate(t *testing.T) {
 		}
 		return b.String()
 	}
+	gets := func(n int, apart float64) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%g get reconciler-1 t1\n", 60+float64(i)*apart)
+		}
+		return b.String()
+	}
 	three := limits
 	three.CallsPerMinute = 3
 	judge(t, "I5-rate", checker.ErrRate, []verdict{
@@ -262,6 +269,20 @@ func TestRate(t *testing.T) {
 				92  list reconciler-1
 				93  list reconciler-1 unavailable`,
 			messages: []string{"reconciler-1 called list 4 times in a minute, from 90 s to 93 s, where 3 are allowed"},
+		},
+		{
+			name: "more calls than the limit, about as many tasks", limits: &three, want: checker.Valid,
+			story: `
+				1 delete reconciler-1 t1
+				1 delete reconciler-1 t2
+				1 delete reconciler-1 t3
+				1 delete reconciler-1 t4
+				2 delete reconciler-1 t5`,
+		},
+		{
+			name: "more calls than the limit, about one task after others", limits: &three, want: checker.Invalid,
+			story:    "1 get reconciler-1 t2\n" + gets(13, 2),
+			messages: []string{"reconciler-1 called get 13 times in a minute, from 60 s to 84 s, where 3 are allowed"},
 		},
 		{
 			name: "one claim of many tasks is one call", limits: &three, want: checker.NotExercised,

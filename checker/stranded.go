@@ -15,8 +15,8 @@ const strandedMargin = "between the longest time that a running row had nothing 
 
 // stranded follows every task's row and what is there of it. A task is stranded while its row is running and there is none of
 // these: an execution that is alive (of any attempt: waiting is no stranding while something really runs), a
-// container of the current attempt that is alive, an object of the current attempt that waits for its container,
-// a create call in flight. An object that is being deleted, or has ended, is nothing.
+// container of the current attempt that is alive, an object of the current attempt that waits for its container and may
+// still do so (waiting.go), a create call in flight. An object that is being deleted, or has ended, is nothing.
 func stranded(f *finding) {
 	if !f.timed() {
 		return
@@ -38,9 +38,11 @@ func stranded(f *finding) {
 		s.create(&f.Operations[i])
 	}
 	for i := range s.tasks {
-		if t := &s.tasks[i]; t.nothing {
+		t := &s.tasks[i]
+		if t.nothing {
 			s.close(t, history.ID(i+1), f.last, 0, true)
 		}
+		s.stopWaiting(t, history.ID(i+1), f.last, 0)
 	}
 }
 
@@ -51,8 +53,13 @@ type stranding struct {
 	bodies []body
 	free   int32 // head of the bodies that can be used again
 
-	// How many tasks have nothing at once, and the most since any moment: peaks is decreasing, so that the first peak
-	// at or after a position is the highest since.
+	lost    crowd // those that have nothing
+	waiting crowd // those that only wait
+}
+
+// crowd is how many tasks are in a state at once, and the most since any moment: peaks is decreasing, so that the first peak
+// at or after a position is the highest since.
+type crowd struct {
 	count   int
 	changes int32
 	peaks   []peak
@@ -73,6 +80,7 @@ type strandable struct {
 	bodies  int32         // list of what is there, -1: none
 	phase   history.Phase
 	nothing bool
+	wait
 }
 
 // body is what an object's UID stands for: the object and its container.
@@ -91,11 +99,14 @@ func (s *stranding) event(e *history.Event) {
 		if ended && t.nothing {
 			s.close(t, e.Task, e.At, e.Seq, true)
 		}
+		s.claimed(t, e)
 		t.phase, t.token = e.Phase, e.Token
 	} else {
 		s.change(t, e)
 	}
-	nothing := t.phase == history.Running && !s.present(t)
+	there := s.present(t)
+	nothing := t.phase == history.Running && there == absent
+	s.wait(t, e, t.phase == history.Running && there == expected)
 	switch {
 	case nothing && !t.nothing:
 		s.open(t, e)
@@ -160,15 +171,28 @@ func (s *stranding) drop(t *strandable, gone int32) {
 	s.free = gone
 }
 
-func (s *stranding) present(t *strandable) bool {
+// presence is what there is of a task.
+type presence uint8
+
+const (
+	absent   presence = iota
+	expected          // an object that waits for its container
+	alive
+)
+
+func (s *stranding) present(t *strandable) presence {
+	there := absent
 	for at := t.bodies; at >= 0; at = s.bodies[at].next {
 		b := &s.bodies[at]
 		waiting := b.known && !b.started && !b.leaving && !b.over && !b.gone
-		if b.working || (b.token == t.token && (b.alive || waiting)) {
-			return true
+		switch {
+		case b.working || b.token == t.token && b.alive:
+			return alive
+		case b.token == t.token && waiting:
+			there = expected
 		}
 	}
-	return false
+	return there
 }
 
 // create has the task wait for a create call. One without a known return is in flight for as long as it may at most.
@@ -190,37 +214,37 @@ func (s *stranding) create(o *history.Operation) {
 
 func (s *stranding) open(t *strandable, e *history.Event) {
 	t.nothing, t.since, t.seq = true, max(e.At, t.busy), e.Seq
-	s.counted(+1)
-	t.opened = s.changes
+	s.lost.counted(+1)
+	t.opened = s.lost.changes
 }
 
 // close ends a time with nothing; counts tells that nobody but the system itself ended it.
 func (s *stranding) close(t *strandable, task history.ID, at time.Duration, seq history.Seq, counts bool) {
 	s.judge(t, task, at, seq, counts)
 	t.nothing = false
-	s.counted(-1)
+	s.lost.counted(-1)
 }
 
-func (s *stranding) counted(by int) {
-	s.count += by
-	s.changes++
-	for n := len(s.peaks); n > 0 && s.peaks[n-1].count <= s.count; n-- {
-		s.peaks = s.peaks[:n-1]
+func (c *crowd) counted(by int) {
+	c.count += by
+	c.changes++
+	for n := len(c.peaks); n > 0 && c.peaks[n-1].count <= c.count; n-- {
+		c.peaks = c.peaks[:n-1]
 	}
-	s.peaks = append(s.peaks, peak{s.changes, s.count})
+	c.peaks = append(c.peaks, peak{c.changes, c.count})
 }
 
-// most is how many tasks had nothing at the same time, since a change of the count.
-func (s *stranding) most(since int32) int {
-	low, high := 0, len(s.peaks)
+// most is how many tasks were in the state at the same time, since a change of the count.
+func (c *crowd) most(since int32) int {
+	low, high := 0, len(c.peaks)
 	for low < high {
-		if middle := (low + high) / 2; s.peaks[middle].change < since {
+		if middle := (low + high) / 2; c.peaks[middle].change < since {
 			low = middle + 1
 		} else {
 			high = middle
 		}
 	}
-	return s.peaks[low].count
+	return c.peaks[low].count
 }
 
 // judge looks at the time with nothing from t.since to at.
@@ -234,7 +258,7 @@ func (s *stranding) judge(t *strandable, task history.ID, at time.Duration, seq 
 	if s.harmless(s.bound(1) - (at - t.since)) {
 		return
 	}
-	lost := s.most(t.opened)
+	lost := s.lost.most(t.opened)
 	allowed := allowance{s.bound(lost), s.restart()}
 	excess := s.disturbed.excess(t.since, at, allowed)
 	s.margin(-excess, strandedMargin)

@@ -97,7 +97,7 @@ func PhaseOf(p dispatcher.Phase) history.Phase {
 
 // SpecOf is what checkers need to know about a submitted task.
 func SpecOf(s dispatcher.Spec) history.Spec {
-	return history.Spec{MaxFailures: s.MaxFailures, MaxDisruptions: s.MaxDisruptions, StartDeadline: s.StartDeadline}
+	return history.Spec{MaxFailures: s.MaxFailures, MaxDisruptions: s.MaxDisruptions, StartDeadline: s.StartDeadline, Deadline: s.Deadline}
 }
 
 // LimitsOf are the limits that the settings set; late is the longest that an effect came after its caller's deadline.
@@ -107,7 +107,8 @@ func LimitsOf(s dispatcher.Settings, late time.Duration) history.Limits {
 		MaxFailures: s.MaxFailures, MaxDisruptions: s.MaxDisruptions,
 		Tick: s.Tick, RecoveryGrace: s.RecoveryGrace, RecoverInterval: s.RecoverInterval,
 		CreateTimeout: s.CreateTimeout, PodGrace: s.PodGrace,
-		Handover: s.LeaseTTL + 2*s.RetryPeriod,
-		CallMax:  s.CreateTimeout + late,
+		Handover:     s.LeaseTTL + 2*s.RetryPeriod,
+		CallMax:      s.CreateTimeout + late,
+		StartTimeout: s.StartTimeout, Deadline: s.WorkflowDeadline,
 	}
 }

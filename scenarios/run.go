@@ -260,7 +260,9 @@ func (r *runner) judge(s dispatcher.Settings) error {
 	h.Meta.Seed = r.options.Seed
 	h.Meta.Version = r.options.Version
 	h.Meta.Limits.CallsPerMinute = callsPerMinute
-	h.Meta.Limits.MaxInFlight = r.wanted.MaxInFlight // what was asked for, whatever the dispatcher makes of it
+	// What was asked for, whatever the dispatcher makes of it.
+	h.Meta.Limits.MaxInFlight = r.wanted.MaxInFlight
+	h.Meta.Limits.StartTimeout, h.Meta.Limits.Deadline = r.wanted.StartTimeout, r.wanted.WorkflowDeadline
 	r.result.History = h
 	r.result.Virtual = r.cluster.Now()
 	if r.options.Record != nil {
@@ -273,8 +275,8 @@ func (r *runner) judge(s dispatcher.Settings) error {
 	return nil
 }
 
-// callsPerMinute is how often one process may call one verb: more than twenty times a second, for a minute, is a loop
-// without backoff. (A launch rate of ten a second is the fastest that a profile asks for.)
+// callsPerMinute is how often one process may call one verb, unless it calls about so many tasks that each has only a few: more than
+// twenty times a second, for a minute, is a loop without backoff. (A launch rate of ten a second is the fastest that a profile asks for.)
 const callsPerMinute = 1200
 
 // Verdict is the report's verdict, less what the scenario tolerates. Where nothing was put to the test nothing is known.

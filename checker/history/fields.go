@@ -42,12 +42,15 @@ var headerFields = []field[Meta]{
 	seconds("handover", func(m *Meta) *time.Duration { return &m.Limits.Handover }),
 	integer("calls_per_minute", func(m *Meta) *int { return &m.Limits.CallsPerMinute }),
 	seconds("call_max", func(m *Meta) *time.Duration { return &m.Limits.CallMax }),
+	seconds("start_timeout", func(m *Meta) *time.Duration { return &m.Limits.StartTimeout }),
+	seconds("workflow_deadline", func(m *Meta) *time.Duration { return &m.Limits.Deadline }),
 }
 
 var specFields = []field[Spec]{
 	integer("max_failures", func(s *Spec) *int { return &s.MaxFailures }),
 	integer("max_disruptions", func(s *Spec) *int { return &s.MaxDisruptions }),
 	seconds("start_deadline", func(s *Spec) *time.Duration { return &s.StartDeadline }),
+	seconds("deadline", func(s *Spec) *time.Duration { return &s.Deadline }),
 }
 
 // nothingFields are those of a declared process or node: it has a name and nothing else.

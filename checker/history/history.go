@@ -237,10 +237,13 @@ type Limits struct {
 	Handover                              time.Duration // lease_ttl + 2 * retry_period
 	CallsPerMinute                        int           // per process and verb: more is a loop without backoff; 0: not judged
 	CallMax                               time.Duration // CreateTimeout + the longest late application
+	// StartTimeout and Deadline are how long after its claim an attempt may be waiting to begin: the earlier of the two; 0: for ever.
+	StartTimeout, Deadline time.Duration
 }
 
 // Spec is what a checker needs to know about a task.
 type Spec struct {
 	MaxFailures, MaxDisruptions int // 0: those of Limits
 	StartDeadline               time.Duration
+	Deadline                    time.Duration // 0: that of Limits
 }
