@@ -49,10 +49,23 @@ func (s Settings) decide(t Task, ev Evidence, asOf, now time.Time) decision {
 	if t.Phase != Running {
 		return s.decideCleanup(t, ev, now)
 	}
-	if why := s.ending(t, asOf); why != ReasonNone {
+	if why := s.ending(t, asOf); why != ReasonNone && !(why == ReasonDeadline && s.lostBefore(t, ev)) {
 		return s.decideEnding(t, ev, why, now)
 	}
 	return s.decideRunning(t, ev, asOf, now)
+}
+
+// lostBefore tells that an attempt which never began, and is past its deadline by now, was not there for that to end: it was never made, or
+// somebody else removed it earlier (its stamp has whole seconds). It was lost, then, and its task has other chances.
+func (s Settings) lostBefore(t Task, ev Evidence) bool {
+	switch w := ev.Workload; ev.Sighting {
+	case SightAbsent, SightNodeGone:
+		return true
+	case SightEnded:
+		past := t.Attempt.ClaimedAt.Add(s.deadline(t.Spec))
+		return w.Deleting && w.Failure != FailureDeadline && w.DeletedAt.Add(time.Second).Before(past)
+	}
+	return false
 }
 
 // decideRunning judges an attempt that is wanted.

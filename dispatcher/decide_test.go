@@ -81,6 +81,11 @@ func TestDecide(t *testing.T) {
 		{"pending past it is removed before the verdict", row(Launched, -1), seen(SightPending, object(WorkloadPending)), 211, decision{move: remove}},
 		{"and replaced once gone", row(Launched, -1), seen(SightAbsent, Workload{}), 215, decision{move: requeue, why: ReasonStartTimeout}},
 		{"however long the removal took", row(Launched, -1), seen(SightEnded, failedBy(FailureEvicted, 0)), 245, decision{move: requeue, why: ReasonStartTimeout}},
+		{"what was removed before an earlier deadline was lost", brief(row(Launched, -1)), seen(SightEnded, deleting(failedBy(FailureEvicted, 0), 50)), 65, decision{move: requeue, why: ReasonDisrupted}},
+		{"what was removed for an earlier deadline was not", brief(row(Launched, -1)), seen(SightEnded, deleting(failedBy(FailureEvicted, 0), 60)), 65, decision{move: conclude, why: ReasonDeadline}},
+		{"absent past an earlier deadline is lost, not late", brief(row(Launched, -1)), seen(SightAbsent, Workload{}), 366, decision{move: requeue, why: ReasonLost}},
+		{"and within the grace may be a create in flight", brief(row(Launching, -1)), seen(SightAbsent, Workload{}), 65, decision{}},
+		{"on a node that was removed it is lost at once", brief(row(Launched, -1)), seen(SightNodeGone, object(WorkloadPending)), 65, decision{move: requeue, why: ReasonLost}},
 		{"pending past an earlier deadline fails", brief(row(Launched, -1)), seen(SightEnded, failedBy(FailureEvicted, 0)), 65, decision{move: conclude, why: ReasonDeadline}},
 
 		{"cancel removes the workload first", cancelled(row(Executing, 5)), seen(SightAlive, object(WorkloadRunning)), 60, decision{move: remove}},

@@ -82,8 +82,8 @@ func TestSuite(t *testing.T) {
 			`(?m)^✗ defect .* found under seed 1, and its control is no better\n    the control of random-names is not valid under seed 1`},
 		{"swarm", trial{part: partSwarm, job: jobFor(t, "swarm-standard", "reference", 4)}, exitValid,
 			`(?m)^✓ swarm +swarm-standard +reference +4 .* valid: none of 4, so at most 52.8 % of all seeds fail \(95 % confidence\)$`},
-		{"variants", variantsOf(t, "killed-early", "naive"), exitValid,
-			`(?m)^✓ variants +killed-early +naive +6 .* invalid: I3-loss$`},
+		{"variants", variantsOf(t, "killed-early", "expiry-before-redelivery"), exitValid,
+			`(?m)^✓ variants +killed-early +expiry-before-redelivery +6 .* invalid: I3-loss$`},
 		{"variants that do not come out so", variantsOf(t, "killed-early", "reference", func(s *scenarios.Scenario) { s.Expect.Reference.Tasks[1].EndedBy = time.Minute }), exitInvalid,
 			`(?m)^✗ variants +killed-early +reference +6 .* valid\n    variant 1 \(faults\[0\]\.at 18s, tasks\[0\]\.count 2\): seed 1: task-1 stopped at `},
 	} {
@@ -169,7 +169,7 @@ func withExpectation(s *scenarios.Scenario, dispatcher, verdict string) *scenari
 func variantsOf(t *testing.T, scenario, dispatcher string, changes ...func(*scenarios.Scenario)) trial {
 	t.Helper()
 	s := must(scenarios.Find(scenario))
-	for _, x := range must(variantTrials(s, func(name string) job { return jobFor(t, scenario, name, 1) })) {
+	for _, x := range must(variantTrials(s, suiteVariants, func(name string, variant int) (job, error) { return jobFor(t, scenario, name, 1).varied(variant) })) {
 		for i := range x.variants {
 			x.variants[i].world = must(findWorld("sim"))
 			for _, change := range changes {

@@ -20,6 +20,8 @@ type incidentRun struct {
 	left   []notRun
 	// planned are the trials by scenario and dispatcher: rows share scenarios.
 	planned map[trialKey]bool
+	// varied are the scenarios of which variants are run too; nil: variants are not asked for.
+	varied map[string]bool
 }
 
 type trialKey struct{ scenario, dispatcher string }
@@ -68,9 +70,6 @@ func (f *runFlags) incidents(cmd *cobra.Command, patterns []string) (incidentRun
 	if f.dispatcher != "" {
 		return r, usage("incidents are run with the reference and with the dispatchers that must fail: leave --dispatcher out, or name a scenario (`squall list --incidents`)")
 	}
-	if f.variants > 0 {
-		return r, usage("--variants is for scenarios by name; `squall chaos` runs variants of all of them")
-	}
 	if err := f.check(cmd); err != nil {
 		return r, err
 	}
@@ -80,6 +79,9 @@ func (f *runFlags) incidents(cmd *cobra.Command, patterns []string) (incidentRun
 	}
 	if err := f.cluster.check(cmd, world); err != nil {
 		return r, err
+	}
+	if f.variants > 0 && world.live {
+		return r, usage("--variants: variants of incidents are run in the simulation; leave --world %s out", world.name)
 	}
 	for _, p := range patterns {
 		if !meansIncidents(p) {
@@ -102,7 +104,34 @@ func (f *runFlags) incidents(cmd *cobra.Command, patterns []string) (incidentRun
 			}
 		}
 	}
-	return r, nil
+	err = r.vary(cmd, f, world)
+	return r, err
+}
+
+// vary adds the variants of each scenario that has any.
+func (r *incidentRun) vary(cmd *cobra.Command, f *runFlags, world worldEntry) error {
+	if f.variants == 0 {
+		return nil
+	}
+	r.varied = map[string]bool{}
+	for _, i := range r.rows {
+		for _, s := range i.Scenarios() {
+			if len(s.Variants) == 0 || r.varied[s.Name] || len(world.misfits(s)) > 0 {
+				continue
+			}
+			r.varied[s.Name] = true
+			more, err := variantTrials(s, f.variants, func(dispatcher string, variant int) (job, error) {
+				with := *f
+				with.dispatcher = dispatcher
+				return with.job(cmd, world, s.Name, variant)
+			})
+			if err != nil {
+				return err
+			}
+			r.trials = append(r.trials, more...)
+		}
+	}
+	return nil
 }
 
 func firstOf(all []string, is func(string) bool) string {

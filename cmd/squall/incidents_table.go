@@ -12,21 +12,26 @@ import (
 
 // incidentTable shows what became of rows of the catalogue.
 type incidentTable struct {
-	run   incidentRun
-	done  map[trialKey]int // index of the outcome
-	tried tried
+	run    incidentRun
+	done   map[trialKey]int // index of the outcome
+	varied map[string][]int // by scenario: indexes of the outcomes of its variants
+	tried  tried
 }
 
 // table prints, row by row, which dispatchers failed each scenario and how, and that the reference and the control passed.
 func (r incidentRun) table(c *console, done tried, took time.Duration) {
-	t := incidentTable{run: r, done: map[trialKey]int{}, tried: done}
+	t := incidentTable{run: r, done: map[trialKey]int{}, varied: map[string][]int{}, tried: done}
 	for n, x := range done.trials {
+		if x.part == partVariants {
+			t.varied[x.job.scenario.Name] = append(t.varied[x.job.scenario.Name], n)
+			continue
+		}
 		t.done[trialKey{x.job.scenario.Name, x.job.system.Name}] = n
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	line := func(cells ...string) { fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t")) }
 	if !c.quiet {
-		line("ROW", "SCENARIO", "REFERENCE", "CONTROL", "FAILS IT")
+		line(t.with("VARIANTS", "ROW", "SCENARIO", "REFERENCE", "CONTROL", "FAILS IT")...)
 		for _, i := range r.rows {
 			t.row(line, i)
 		}
@@ -39,18 +44,44 @@ func (r incidentRun) table(c *console, done tried, took time.Duration) {
 func (t incidentTable) row(line func(...string), i scenarios.Incident) {
 	all := i.Scenarios()
 	if len(all) == 0 {
-		line(i.Row, "-", "-", "-", "not modelled yet: "+i.NotModelled)
+		line(t.with("-", i.Row, "-", "-", "-", "not modelled yet: "+i.NotModelled)...)
 		return
 	}
 	label := i.Row
 	for _, s := range all {
 		falls := t.falls(s)
-		line(label, s.Name, t.came(s.Name, referenceName), t.control(s), falls[0])
+		line(t.with(t.ofVariants(s), label, s.Name, t.came(s.Name, referenceName), t.control(s), falls[0])...)
 		for _, more := range falls[1:] {
-			line("", "", "", "", more)
+			line(t.with("", "", "", "", "", more)...)
 		}
 		label = ""
 	}
+}
+
+// with puts the cell about variants where it belongs, if variants were asked for.
+func (t incidentTable) with(variants string, cells ...string) []string {
+	if t.run.varied == nil {
+		return cells
+	}
+	return slices.Insert(cells, 4, variants)
+}
+
+// ofVariants is whether the variants of the scenario came out as they must, with all dispatchers of which it says how.
+func (t incidentTable) ofVariants(s *scenarios.Scenario) string {
+	if !t.run.varied[s.Name] {
+		return "none"
+	}
+	good, all := 0, t.varied[s.Name]
+	for _, n := range all {
+		if t.tried.asMeant[n] {
+			good++
+		}
+	}
+	sign := "✓"
+	if good < len(all) || len(all) == 0 {
+		sign = "✗"
+	}
+	return fmt.Sprintf("%d of %s %s", good, count(len(all), "dispatcher", "dispatchers"), sign)
 }
 
 // falls are the dispatchers that had to fail the scenario, with what each broke.
@@ -114,7 +145,11 @@ func (t incidentTable) complain(c *console) {
 		if ok || o.tally.Interrupted {
 			continue
 		}
-		fmt.Fprintf(c.out, "\n%s %s, dispatcher %s\n", c.outInk().bad("✗"), x.job.scenario.Name, x.job.system.Name)
+		what := ""
+		if x.part == partVariants {
+			what = ", with other figures"
+		}
+		fmt.Fprintf(c.out, "\n%s %s, dispatcher %s%s\n", c.outInk().bad("✗"), x.job.scenario.Name, x.job.system.Name, what)
 		for _, line := range x.complaints(o) {
 			fmt.Fprintf(c.out, "    %s\n", indented(line))
 		}
@@ -173,6 +208,9 @@ func (t incidentTable) asMeant(s *scenarios.Scenario) bool {
 	}
 	for _, f := range fallsIn(s) {
 		names = append(names, trialKey{s.Name, f.Dispatcher})
+	}
+	if t.run.varied[s.Name] && slices.ContainsFunc(t.varied[s.Name], func(n int) bool { return !t.tried.asMeant[n] }) {
+		return false
 	}
 	return !slices.ContainsFunc(names, func(k trialKey) bool {
 		n, ok := t.done[k]

@@ -23,8 +23,8 @@ func newRunCommand(c *console) *cobra.Command {
 		Long: `Run scenarios, from the library (by name, see squall list) or from files (by path), and judge what happened.
 
 incidents/... runs the scenarios of all public incidents (see squall list --incidents), incidents/C those of a class,
-incidents/C3 those of a row: each with the reference, with the dispatchers that must fail it, and its control. The status
-is then 0 if all of that came out as expected.
+incidents/C3 those of a row: each with the reference, with the dispatchers that must fail it, and its control; with --variants, also as many
+variants of each. The status is then 0 if all of that came out as expected.
 
 ` + exitHelp,
 		Example: "  squall run demo --dispatcher naive\n" +

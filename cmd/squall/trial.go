@@ -82,9 +82,11 @@ func (f *chaosFlags) simTrials(world worldEntry) ([]trial, error) {
 			naive = append(naive, naiveTrial(of(s, "naive", 1, max(s.Seeds, 1))))
 		}
 		if len(s.Variants) > 0 {
-			more, err := variantTrials(s, func(dispatcher string) job { return of(s, dispatcher, 1, max(s.Seeds, 1)) })
+			more, err := variantTrials(s, suiteVariants, func(dispatcher string, variant int) (job, error) {
+				return of(s, dispatcher, 1, max(s.Seeds, 1)).varied(variant)
+			})
 			if err != nil {
-				return nil, err
+				return nil, broken(err)
 			}
 			varied = append(varied, more...)
 		}

@@ -26,8 +26,9 @@ func (j job) varied(number int) (job, error) {
 	return j, nil
 }
 
-// variantTrials are the trials over the variants of a scenario, with each dispatcher of which it expects something.
-func variantTrials(s *scenarios.Scenario, of func(dispatcher string) job) ([]trial, error) {
+// variantTrials are the trials over the first variants of a scenario, with each dispatcher of which it expects something. A job of variant 0
+// is that of the scenario as it is.
+func variantTrials(s *scenarios.Scenario, variants int, of func(dispatcher string, variant int) (job, error)) ([]trial, error) {
 	var names []string
 	if s.Expect.Reference != nil {
 		names = append(names, referenceName)
@@ -40,15 +41,19 @@ func variantTrials(s *scenarios.Scenario, of func(dispatcher string) job) ([]tri
 	}
 	var trials []trial
 	for _, name := range names {
-		x := trial{part: partVariants, job: of(name)}
-		for number := 1; number <= suiteVariants; number++ {
-			j, err := x.job.varied(number)
+		x := trial{part: partVariants}
+		var err error
+		if x.job, err = of(name, 0); err != nil {
+			return nil, err
+		}
+		for number := 1; number <= variants; number++ {
+			j, err := of(name, number)
 			if err != nil {
-				return nil, broken(err)
+				return nil, err
 			}
 			x.variants = append(x.variants, j)
 		}
-		x.job.count *= suiteVariants
+		x.job.count *= variants
 		trials = append(trials, x)
 	}
 	return trials, nil

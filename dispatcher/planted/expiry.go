@@ -25,9 +25,15 @@ func expiryBeforeRedelivery() Defect {
 				return s
 			},
 			Ports: func(p dispatcher.Ports) dispatcher.Ports {
-				p.Store = expiring{p.Store}
+				p.Store = &expiring{Store: p.Store}
 				return p
 			},
+			Witness: witness(func(t dispatcher.Task, ev dispatcher.Evidence) dispatcher.Evidence {
+				if ev.Sighting == dispatcher.SightAbsent && t.Spec.Deadline == staleExpiry {
+					ev.Sighting = dispatcher.SightEnded // what is stale is over, whatever became of it
+				}
+				return ev
+			}),
 		},
 		Incident: "C4", Breaks: []string{"I3-loss"}, Scenario: "killed-early", Seeds: 20,
 		Witness: &Sight{"evicted-and-killed", []string{"I3-loss"}, 5},
@@ -35,14 +41,28 @@ func expiryBeforeRedelivery() Defect {
 }
 
 // expiring shows rows to the reconciler as if their attempts had not begun, and had to within the expiry.
-type expiring struct{ dispatcher.Store }
+type expiring struct {
+	dispatcher.Store
+	now time.Time // of the last page
+}
 
-func (e expiring) Scan(ctx context.Context, s dispatcher.Scan) (dispatcher.Page, error) {
+func (e *expiring) Scan(ctx context.Context, s dispatcher.Scan) (dispatcher.Page, error) {
 	page, err := e.Store.Scan(ctx, s)
+	e.now = page.Now
 	for i := range page.Tasks {
-		if t := &page.Tasks[i]; page.Now.Sub(t.Attempt.ClaimedAt) > staleExpiry {
-			t.Spec.Deadline, t.Attempt.StartedAt = staleExpiry, time.Time{}
-		}
+		page.Tasks[i] = e.stale(page.Tasks[i])
 	}
 	return page, err
+}
+
+func (e *expiring) Observe(ctx context.Context, t dispatcher.Term, r dispatcher.Ref, o dispatcher.Observation) (dispatcher.Task, error) {
+	row, err := e.Store.Observe(ctx, t, r, o)
+	return e.stale(row), err
+}
+
+func (e *expiring) stale(t dispatcher.Task) dispatcher.Task {
+	if e.now.Sub(t.Attempt.ClaimedAt) > staleExpiry {
+		t.Spec.Deadline, t.Attempt.StartedAt = staleExpiry, time.Time{}
+	}
+	return t
 }
