@@ -43,6 +43,7 @@
 //  3. Nested timeouts: Settings.checkChain and checkSilence.
 //  4. Recovery outside: RunReconciler shares no process, pod or lease with what it recovers.
 //  5. Identity: WorkloadName; dispatcher.adopt; the UID preconditions of Delete and Release; Start binds the UID.
+//     What a workload launches is owned by it and goes before it does: Workload.Owns; outlived.
 //  6. Spec and status: the four fields of Task; Ref.
 //  7. Fencing: Term and Ticket, compared by the store.
 //  8. Unknown is not gone: Unknown in errors.go; SightUnknown; reconciler.list.

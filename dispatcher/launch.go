@@ -39,6 +39,7 @@ func (s Settings) workload(t Task) Workload {
 		Restarts: s.PlatformRetries,
 		Work:     t.Spec.Work,
 		Held:     true,
+		Owns:     t.Spec.Work.Launcher,
 	}
 }
 

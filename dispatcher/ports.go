@@ -163,6 +163,10 @@ type Workload struct {
 	Restarts int
 	Work     Work
 
+	// Owns: the pods that its container makes are owned by it and go before it does (finalizer foregroundDeletion). It holds until the
+	// workload is being deleted and none of them is left.
+	Owns bool
+
 	Held      bool      // carries our finalizer: cleanup is owed
 	Deleting  bool      // deletionTimestamp is set
 	DeletedAt time.Time // deletionTimestamp less the grace period, by the API server's clock
@@ -171,6 +175,16 @@ type Workload struct {
 	Failure   Failure
 	ExitCode  int // of the container, once it ended
 }
+
+// outlived tells whether what the container made may go on without it: a launcher that ends by itself has waited for that, one that was
+// killed has not.
+func (w Workload) outlived() bool {
+	byItself := w.State == WorkloadSucceeded || w.Failure == FailureError && w.ExitCode != exitKilled
+	return w.Owns && !byItself
+}
+
+// exitKilled is the exit code of a container that SIGKILL ended: 128 + 9.
+const exitKilled = 137
 
 // WorkloadName is the one name under which a task's workload may exist: the API server
 // refuses a second one.

@@ -46,7 +46,7 @@ type Spec struct {
 // OnDemand tells whether the task must stay off spot nodes.
 func (s Spec) OnDemand() bool { return s.StartDeadline > 0 }
 
-// Work is what the container does. The dispatcher passes it on and never looks inside.
+// Work is what the container does. The dispatcher passes it on, and looks at nothing of it but Launcher.
 type Work struct {
 	// Run is the true length of the work, up to its effect.
 	Run time.Duration
@@ -65,6 +65,8 @@ type Work struct {
 	CrashAt time.Duration
 	// NoResult ends the container with exit 0 and without an effect.
 	NoResult bool
+	// Launcher is work that is done in another pod, which the container makes and waits for. That one goes on when the container dies.
+	Launcher bool
 }
 
 // Desired is the goal of a task: the client's side of the row.

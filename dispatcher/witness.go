@@ -10,7 +10,7 @@ type Sighting string
 const (
 	SightUnknown  Sighting = ""          // an error, a timeout: nothing is known, nothing may be concluded
 	SightPending  Sighting = "pending"   // the object exists, nothing has run
-	SightAlive    Sighting = "alive"     // the object exists and nothing says that its container stopped
+	SightAlive    Sighting = "alive"     // the object exists and nothing says that its container stopped, or what it launched
 	SightEnded    Sighting = "ended"     // the kubelet reported the containers' end
 	SightAbsent   Sighting = "absent"    // proof by a live read that no object of this attempt exists
 	SightNodeGone Sighting = "node-gone" // proof by a live read that the object's node was removed

@@ -25,10 +25,10 @@ func (l liveWitness) Look(ctx context.Context, t Task) (Evidence, error) {
 	if w.Token != t.Attempt.Token || (bound != "" && w.UID != bound) {
 		return Evidence{Sighting: SightAbsent, Workload: w, Foreign: true}, nil
 	}
-	if w.State.Ended() {
+	if w.State.Ended() && !w.outlived() {
 		return Evidence{Sighting: SightEnded, Workload: w}, nil
 	}
-	if w.Node != "" {
+	if w.Node != "" && !w.outlived() { // what is outlived may run on another node
 		exists, err := l.nodeExists(ctx, w.Node)
 		if err != nil {
 			return Evidence{}, err

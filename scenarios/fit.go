@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/faults"
@@ -38,7 +39,7 @@ func (s *Scenario) fit(machines map[clusters.CapacityType]int) {
 func (s *Scenario) fitGroup(g *NodeGroup, left int, absent map[string]bool) int {
 	want := max(g.Count, g.Max)
 	have := min(want, left)
-	if have == g.Count && g.Max <= g.Count || have == 0 {
+	if have == g.Count && g.Max <= g.Count || have == 0 || g.Count == 0 && s.outwaitsStart() {
 		return have // as it is, or not at all: see Misfits
 	}
 	if g.Count == 0 { // the work would wait for a machine: let it wait as long for its place on one
@@ -52,6 +53,13 @@ func (s *Scenario) fitGroup(g *NodeGroup, left int, absent map[string]bool) int 
 	}
 	g.Count, g.Max, g.Pods = have, 0, pods
 	return have
+}
+
+// outwaitsStart tells that a new machine takes longer than an attempt waits for its start. Where each attempt waited for its place instead, none
+// would ever begin, whereas a machine is there for later attempts.
+func (s *Scenario) outwaitsStart() bool {
+	settings, err := s.DispatcherSettings()
+	return err == nil && s.Platform.Provisioning.Max() > settings.StartTimeout
 }
 
 // sum is about the sum of two distributions: from the least of both together to the most.
@@ -73,6 +81,10 @@ type Ability struct {
 	Cannot faults.Refusals
 	// Machines is how many nodes of each type there are; nil: as many as a scenario wants, the autoscaler's included.
 	Machines map[clusters.CapacityType]int
+	// Launchers: containers of tasks can make pods.
+	Launchers bool
+	// Start is how long a task may take from its submission to its begin when nothing goes wrong; no start deadline can be shorter.
+	Start time.Duration
 }
 
 // CheckWorld tells, before anything starts, whether a world can do what the scenario asks for under that seed. The error is
@@ -100,6 +112,7 @@ func (s *Scenario) CheckWorld(a Ability, seed uint64) error {
 		}
 	}
 	s.checkMachines(a, src)
+	s.checkWork(a, src)
 	return src.err()
 }
 
@@ -136,6 +149,19 @@ func (s *Scenario) checkMachines(a Ability, src *source) {
 		if left[g.CapacityType] -= g.Count; left[g.CapacityType] < 0 {
 			src.add(src.place(path+".count"), faults.CodeWorldCannot, "run it in sim", "world %s has %s, and group %s wants %d more than are left",
 				a.World, nodes(a.Machines[g.CapacityType], g.CapacityType), g.Name, -left[g.CapacityType])
+		}
+	}
+}
+
+func (s *Scenario) checkWork(a Ability, src *source) {
+	for i, g := range s.Tasks {
+		if g.Work.Launcher && !a.Launchers {
+			src.add(src.place(fmt.Sprintf("tasks[%d].work.launcher", i)), faults.CodeWorldCannot, "run it in sim",
+				"world %s cannot do work.launcher: workers there have no right to make pods", a.World)
+		}
+		if g.StartDeadline > 0 && g.StartDeadline < a.Start {
+			src.add(src.place(fmt.Sprintf("tasks[%d].start_deadline", i)), faults.CodeWorldCannot, "run it in sim",
+				"world %s cannot keep a start_deadline of %s: it takes up to %s to start a task there", a.World, g.StartDeadline, a.Start)
 		}
 	}
 }

@@ -192,8 +192,8 @@ func TestScaledTooFarIsRefused(t *testing.T) {
 }
 
 func TestWhatAWorldRefuses(t *testing.T) {
-	s := parsed(t, timed)
-	a := Ability{World: "rack", Faults: faults.Capabilities{faults.Nodes, faults.Calls}, Machines: map[clusters.CapacityType]int{clusters.OnDemand: 2, clusters.Spot: 1},
+	s := parsed(t, strings.Replace(timed, "work: {", "work: {launcher: true, ", 1))
+	a := Ability{World: "rack", Start: 15 * time.Minute, Faults: faults.Capabilities{faults.Nodes, faults.Calls}, Machines: map[clusters.CapacityType]int{clusters.OnDemand: 2, clusters.Spot: 1},
 		Cannot: faults.Refusals{{Kind: faults.Call, Action: clusters.Slow, Why: "the wire is as fast as it is"}}}
 	got := strings.Join(inBrief(s.CheckWorld(a, 1)), "\n")
 	for _, want := range []string{
@@ -201,9 +201,24 @@ func TestWhatAWorldRefuses(t *testing.T) {
 		"SQ305 world rack cannot do run-time: it has no faults of platform",
 		"SQ305 world rack has 2 on-demand nodes, and group od wants 1 more than are left",
 		"SQ305 world rack provisions no nodes, and group spot may grow to 2",
+		"SQ305 world rack cannot do work.launcher: workers there have no right to make pods",
+		"SQ305 world rack cannot keep a start_deadline of 10m0s: it takes up to 15m0s to start a task there",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing from\n%s", want, got)
 		}
+	}
+}
+
+// TestAMachineThatOutwaitsStartsIsNotFitted: with the wait before each pod instead, no attempt would ever begin.
+func TestAMachineThatOutwaitsStartsIsNotFitted(t *testing.T) {
+	text := strings.Replace(timed, "provisioning: 60s", "provisioning: 5m", 1)
+	x, err := parsed(t, text).Scaled(Scale{Factor: 1, Limits: Limits{World: "rack", Machines: tight.Machines}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := x.Misfits(Ability{World: "rack", Faults: faults.Capabilities{faults.Nodes, faults.Calls, faults.Platform}, Machines: tight.Machines}, 1)
+	if want := "provisions no nodes, and group spot may grow to 2"; len(why) != 1 || why[0] != want {
+		t.Errorf("misfits %q, expected %q", why, want)
 	}
 }

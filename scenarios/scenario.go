@@ -129,6 +129,7 @@ type Work struct {
 	FailUntil      int           `yaml:"fail_until,omitempty" doc:"Every attempt up to this number reports a failure at the end."`
 	CrashAt        time.Duration `yaml:"crash_at,omitempty" doc:"The container is killed (exit 137) this far into each run."`
 	NoResult       bool          `yaml:"no_result,omitempty" doc:"The container ends with exit 0 and without a result."`
+	Launcher       bool          `yaml:"launcher,omitempty" doc:"The container only makes another pod, which does the work, and waits for its end; faults aimed at the task strike the launcher, and the other pod goes on."`
 }
 
 // Step is one thing that a client does. A task name that ends in * means all tasks that begin so.

@@ -51,7 +51,7 @@ func (c *Cluster) ContainerStarted(k *kubernetes.Container) {
 	task := string(k.Workload.Task)
 	w := &worker{
 		container: k,
-		ticket:    dispatcher.Ticket{ID: k.Workload.Task, Token: k.Workload.Token, Workload: k.Workload.UID},
+		ticket:    dispatcher.Ticket{ID: k.Workload.Task, Token: k.Workload.Token, Workload: k.Ticket},
 		settings:  &c.config.Settings,
 		beganAt:   c.kernel.Now(),
 	}

@@ -16,7 +16,7 @@ func init() {
 		summary: "everything real: Kubernetes nodes in containers, spot and on-demand, Postgres, and the programs as images",
 		ability: scenarios.Ability{
 			Faults: faults.Capabilities{faults.Nodes, faults.Pods, faults.Processes, faults.Calls, faults.Platform, faults.Servers},
-			Cannot: kindCannot, Machines: kindLimits.Machines,
+			Cannot: kindCannot, Machines: kindLimits.Machines, Start: 15 * time.Second,
 		},
 		scale: scenarios.Scale{Factor: kindFactor, Limits: kindLimits}, factors: kindFactors,
 		live:  true,

@@ -15,8 +15,11 @@ func init() {
 		name:    "sim",
 		summary: "the dispatcher's own code on modelled time, Postgres and Kubernetes; one seed decides everything",
 		open:    openSim,
-		ability: scenarios.Ability{Faults: faults.Capabilities{faults.Nodes, faults.Pods, faults.Labels, faults.Processes, faults.Calls, faults.Platform, faults.Servers}},
-		scale:   scenarios.Scale{Factor: 1},
+		ability: scenarios.Ability{
+			Faults:    faults.Capabilities{faults.Nodes, faults.Pods, faults.Labels, faults.Processes, faults.Calls, faults.Platform, faults.Servers},
+			Launchers: true,
+		},
+		scale: scenarios.Scale{Factor: 1},
 		check: func(context.Context) []finding {
 			return []finding{{what: "simulation", ok: true, detail: "needs nothing but this program"}}
 		},

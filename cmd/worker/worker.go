@@ -171,7 +171,7 @@ func (w *worker) startPatience() time.Duration {
 	return w.settings.StartTimeout
 }
 
-// begin is the start of the work.
+// begin is the start of the work. Work of launchers no world gives it: see scenarios.Ability.
 func (w *worker) begin(ctx context.Context, sent time.Duration) {
 	w.executing, w.provenAt = true, sent
 	w.truth.event(history.WorkStarted, "")

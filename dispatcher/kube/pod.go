@@ -67,6 +67,9 @@ func (o Options) pod(w dispatcher.Workload) (*corev1.Pod, error) {
 	if w.Held {
 		p.Finalizers = []string{Finalizer}
 	}
+	if w.Owns { // makes every deletion that asks for nothing else a foreground one
+		p.Finalizers = append(p.Finalizers, metav1.FinalizerDeleteDependents)
+	}
 	place(&p.Spec, w.OnDemand)
 	if o.Adjust != nil {
 		o.Adjust(p, w)

@@ -19,9 +19,9 @@ var options = Options{Namespace: "batch", Image: "worker"}
 
 func full() dispatcher.Workload {
 	return dispatcher.Workload{
-		Name: "task-a", Task: "a", Attempt: 3, Token: 1 << 40, OnDemand: true, Held: true,
+		Name: "task-a", Task: "a", Attempt: 3, Token: 1 << 40, OnDemand: true, Held: true, Owns: true,
 		Deadline: 4 * time.Minute, Grace: 30 * time.Second,
-		Work: dispatcher.Work{Run: time.Minute, IgnoreTerm: true, FailUntil: 2, CrashAt: time.Second},
+		Work: dispatcher.Work{Run: time.Minute, IgnoreTerm: true, FailUntil: 2, CrashAt: time.Second, Launcher: true},
 	}
 }
 
@@ -162,7 +162,7 @@ func TestRequestsToTheAPIServer(t *testing.T) {
 		{"a deletion is graceful", func(k *Workloads) error { return k.Delete(t.Context(), "task-a", "u", false) },
 			request{"DELETE", pods + "/task-a", "", `{"preconditions":{"uid":"u"}}`}},
 		{"a deletion by force", func(k *Workloads) error { return k.Delete(t.Context(), "task-a", "u", true) },
-			request{"DELETE", pods + "/task-a", "", `{"gracePeriodSeconds":0,"preconditions":{"uid":"u"}}`}},
+			request{"DELETE", pods + "/task-a", "", `{"gracePeriodSeconds":0,"preconditions":{"uid":"u"},"propagationPolicy":"Background"}`}},
 		{"only our finalizer is released", func(k *Workloads) error { return k.Release(t.Context(), "task-a", "u") },
 			request{"PATCH", pods + "/task-a", "", `{"metadata":{"$deleteFromPrimitiveList/finalizers":["squall.dev/cleanup"],"uid":"u"}}`}},
 	} {

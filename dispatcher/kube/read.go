@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/kube/environment"
@@ -25,6 +26,7 @@ func (o Options) workload(p *corev1.Pod) (dispatcher.Workload, error) {
 		Deadline: seconds(p.Spec.ActiveDeadlineSeconds),
 		Grace:    seconds(p.Spec.TerminationGracePeriodSeconds),
 		Held:     slices.Contains(p.Finalizers, Finalizer),
+		Owns:     slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents),
 		Deleting: p.DeletionTimestamp != nil,
 		Node:     p.Spec.NodeName,
 	}

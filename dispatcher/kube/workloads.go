@@ -127,8 +127,8 @@ func (k *Workloads) delete(ctx context.Context, name string, uid dispatcher.UID,
 	if uid != "" {
 		o.Preconditions = &metav1.Preconditions{UID: new(types.UID(uid))}
 	}
-	if force {
-		o.GracePeriodSeconds = new(int64(0))
+	if force { // not even what it owns is waited for
+		o.GracePeriodSeconds, o.PropagationPolicy = new(int64(0)), new(metav1.DeletePropagationBackground)
 	}
 	return send(ctx, k.pods(k.api.Delete()).Name(name).Body(&o), nil)
 }

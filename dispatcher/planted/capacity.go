@@ -12,6 +12,7 @@ import (
 const (
 	semaphore    = 1  // of holdersInMemory
 	inFlightMost = 25 // of counterByEvents
+	placesMost   = 10 // of finishedTakenForRunning
 )
 
 // holdersInMemory: who holds a semaphore is known to the process alone. A restart drops the holders, and the next one is let in beside
@@ -109,6 +110,62 @@ func (c *counter) follow(ctx context.Context) {
 			delete(c.inFlight, one.Workload.Task)
 		}
 	}
+}
+
+// finishedTakenForRunning: a process that starts counts the pods that it finds as in flight, those that ended long ago too, until they are
+// removed (the other half of buildkite/agent-stack-k8s#302).
+func finishedTakenForRunning() Defect {
+	return Defect{
+		System: dispatcher.System{
+			Name:     "finished-taken-for-running",
+			Summary:  "after a restart, pods that have ended hold places for as long as they are kept",
+			Settings: withoutLimit,
+			Ports: func(p dispatcher.Ports) dispatcher.Ports {
+				p.Store = &inherited{Store: p.Store, workloads: p.Workloads}
+				return p
+			},
+		},
+		Incident: "K3", Breaks: []string{"I7-progress"}, Scenario: "restarted-beside-finished-pods", Seeds: 20,
+		Witness: also("swarm-b0", "I7-progress", 20),
+	}
+}
+
+type inherited struct {
+	dispatcher.Store
+	workloads dispatcher.Workloads
+	looked    bool
+	found     []string            // names of pods that were there when the process began
+	held      []dispatcher.TaskID // of its own claims
+}
+
+func (i *inherited) Claim(ctx context.Context, t dispatcher.Term, limit int) ([]dispatcher.Task, error) {
+	page, err := i.workloads.List(ctx, dispatcher.List{})
+	if err != nil {
+		return nil, err
+	}
+	if !i.looked {
+		i.looked = true
+		for _, w := range page.Items {
+			i.found = append(i.found, w.Name)
+		}
+	}
+	i.found = slices.DeleteFunc(i.found, func(name string) bool {
+		return !slices.ContainsFunc(page.Items, func(w dispatcher.Workload) bool { return w.Name == name })
+	})
+	i.held = slices.DeleteFunc(i.held, func(id dispatcher.TaskID) bool {
+		row, err := i.Store.Read(ctx, id)
+		return err == nil && row.Phase != dispatcher.Running
+	})
+	if limit = min(limit, placesMost-len(i.found)-len(i.held)); limit <= 0 {
+		return nil, nil
+	}
+	tasks, err := i.Store.Claim(ctx, t, limit)
+	for _, one := range tasks {
+		if !slices.Contains(i.held, one.Spec.ID) {
+			i.held = append(i.held, one.Spec.ID)
+		}
+	}
+	return tasks, err
 }
 
 // launchFromSnapshot: the dispatcher works off a queue that it took from the store earlier, and nobody asks again whether the work is

@@ -60,14 +60,15 @@ func Defects() []Defect {
 		frozenCache(), expiryBeforeRedelivery(), labelLookup(),
 		hostClockLeases(), renewWithoutTimeout(),
 		deleteWithoutUID(), finalizerNeverReleased(), cleanupByInstanceName(), ownPodTakenForForeign(), existsIsFailure(),
-		deleteAskedOnce(), startTimeoutLeavesPod(),
+		deleteAskedOnce(), startTimeoutLeavesPod(), workerNotOwned(), pendingWithoutDeadline(),
 		cachedAbsence(), replacedWhileTerminating(), deadlineIsLoss(), goneIsNoNews(), unstartedUnwatched(),
 		hostClockSilence(), staleScan(), thresholdEqualsInterval(),
 		terminalOverwritten(), absenceIsTodo(), crashNotCharged(), claimWithoutChange(), resultAfterCancel(),
 		exitCodeIsResult(), disruptionsAreFailures(),
 		noBackoffOnRefusal(), unboundedClaims(),
 		noWorkerStartGuard(), noSelfFence(), heartbeatByTask(),
-		launchFromSnapshot(), holdersInMemory(), counterByEvents(), twoRetryLayers(), watchNotRelisted(), catchUpRefused(),
+		everyReplicaClaims(),
+		launchFromSnapshot(), holdersInMemory(), finishedTakenForRunning(), counterByEvents(), twoRetryLayers(), watchNotRelisted(), catchUpRefused(),
 	}
 }
 

@@ -37,7 +37,7 @@ func (s *Server) lagChanged() {
 	s.begin()
 	s.cache = cache{on: true, applied: s.journal.start + len(s.journal.changes)}
 	for _, p := range s.byName {
-		if p.relabelled {
+		if p.unselected {
 			continue
 		}
 		w := p.w

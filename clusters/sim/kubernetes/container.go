@@ -15,7 +15,9 @@ type Container struct {
 	// Workload is the pod as its kubelet first saw it.
 	Workload dispatcher.Workload
 	Node     string
-	Number   int // of the cluster's containers, from 1, in the order in which kubelets saw the pods
+	// Ticket is the UID that its worker shows: the pod's, or that of the launcher which the pod is part of.
+	Ticket dispatcher.UID
+	Number int // of the cluster's containers, from 1, in the order in which kubelets saw the pods
 	// Task and NodeID are the names of Workload.Task and Node in the Host's tables.
 	Task   history.ID
 	NodeID history.ID
@@ -105,6 +107,10 @@ func (s *Server) run(c *Container) {
 	s.running = append(s.running, c)
 	s.observeContainer(c, history.ContainerStarted, "")
 	s.report(c)
+	if c.Workload.Work.Launcher {
+		s.makeLater(c, s.hop())
+		return
+	}
 	s.host.ContainerStarted(c)
 }
 

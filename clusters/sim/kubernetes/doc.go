@@ -15,26 +15,37 @@
 //     BeforeDelete, and registry/generic/registry/store.go, ShouldDeleteDuringUpdate). Deletion is immediate for a
 //     pod that is not bound or has ended (pkg/registry/core/pod/strategy.go, CheckGracefulDelete). A quota
 //     counts pods that have not ended, and is judged before the name is (concepts/policy/resource-quotas).
+//
 //   - Lists. Pages of one list show one moment; a continue token expires with the compaction of etcd (410). A list
 //     from the cache (resourceVersion=0) is as old as the cache and ignores the limit.
+//
 //   - Watches. In order of resourceVersion, late by the lag of the cache, 410 for what was compacted. The API server
 //     promises no gaps; DropWatchEvents stands for broken networks and clients.
+//
 //   - kube-scheduler. Capacity counts pods that have not ended; unready, cordoned and tainted nodes get nothing;
 //     on-demand work stays off spot nodes, the rest prefers them; equal scores are drawn
 //     (pkg/scheduler/schedule_one.go, selectHost). A pod that fits nowhere makes the autoscaler add a node.
+//
 //   - Kubelet. status.startTime is when it first saw the pod; activeDeadlineSeconds counts from it and is enforced without
 //     the API server (pkg/kubelet/active_deadline.go). SIGTERM, the grace period (at least a second, see
 //     pkg/kubelet/pod_workers.go, calculateEffectiveGracePeriod), SIGKILL. A terminal phase is reported only after the container stopped,
 //     and only then is a deletion confirmed (pkg/kubelet/status/status_manager.go, mergePodStatus and canBeDeleted).
 //     What it could not report it reports when it can. restartPolicy is Never, or
 //     OnFailure with a number of restarts, which are put off by 10 s, doubling up to 5 minutes (concepts/workloads/pods/pod-lifecycle).
+//
 //   - Nodes. Heartbeats every 10 s, judged every 5 s; silence for NodeGrace makes a node NotReady, then a NoExecute
 //     taint evicts after UnreachableToleration; one node per 10 s is tainted, none while all nodes, or at least 3 and 55 % of up
 //     to 50, are NotReady (architecture/nodes, pkg/controller/nodelifecycle, pkg/controller/tainteviction).
+//
 //   - Pod garbage collection. Every 20 s; pods of a node whose object has been missing for 40 s are set Failed and deleted by
 //     force, finalizers honoured; so are terminating pods that were never bound (pkg/controller/podgc).
+//
 //   - Graceful node shutdown. NotReady at once, SIGTERM with at most the notice as grace, pods end Failed, new ones are
 //     turned away (concepts/cluster-administration/node-shutdown).
+//
+//   - Garbage collection. A launcher's container makes another pod, its part, which carries none of the dispatcher's labels. Where the launcher
+//     Owns it (ownerReference with blockOwnerDeletion), a launcher that is being deleted stands until its parts are gone (finalizer
+//     foregroundDeletion), and parts whose owner went otherwise are deleted (concepts/architecture/garbage-collection).
 //
 // # What the phase of a deleted pod means
 //

@@ -102,7 +102,7 @@ func (s *Server) RemovePod(task string) bool {
 	if p == nil {
 		return false
 	}
-	p.w.Held = false
+	p.w.Held, p.w.Owns = false, false
 	if p.w.Deleting && p.immediate {
 		s.leave(p)
 	} else {
@@ -116,12 +116,12 @@ func (s *Server) RemovePod(task string) bool {
 // deleted). It tells whether there was a pod that could be selected.
 func (s *Server) RelabelPod(task string) bool {
 	p := s.podOf(task)
-	if p == nil || p.relabelled {
+	if p == nil || p.unselected {
 		return false
 	}
 	s.changed(p, Deleted)
-	p.relabelled = true
-	s.relabelled++
+	p.unselected = true
+	s.unselected++
 	return true
 }
 
@@ -145,7 +145,7 @@ func (s *Server) podOf(task string) *pod {
 	}
 	var current *pod
 	for _, p := range s.byName {
-		if p.w.Task == id && (current == nil || p.newer(current)) {
+		if p.w.Task == id && p.launcher == nil && (current == nil || p.newer(current)) {
 			current = p
 		}
 	}

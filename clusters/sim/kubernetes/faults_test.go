@@ -303,8 +303,8 @@ func TestRelabelledPodsAreHidden(t *testing.T) {
 			seen = append(seen, e.Type)
 		}
 	}
-	if !slices.Equal(seen, []WatchType{Deleted}) || w.s.relabelled != 0 {
-		t.Errorf("a watch showed %v, and %d are still hidden", seen, w.s.relabelled)
+	if !slices.Equal(seen, []WatchType{Deleted}) || w.s.unselected != 0 {
+		t.Errorf("a watch showed %v, and %d are still hidden", seen, w.s.unselected)
 	}
 	w.create("b")
 	if got := listed(dispatcher.List{}); len(got) != 3 {

@@ -52,7 +52,7 @@ func (s *Server) sync(p *pod) {
 func (s *Server) admit(p *pod) {
 	n := p.node
 	s.containers++
-	c := &Container{Workload: p.w, Node: n.name, Number: s.containers, Task: p.task, NodeID: n.id,
+	c := &Container{Workload: p.w, Ticket: p.ticket(), Node: n.name, Number: s.containers, Task: p.task, NodeID: n.id,
 		server: s, pod: p, node: n, state: dispatcher.WorkloadPending, startTime: s.k.Now()}
 	c.arrives = func() { s.reported(c) }
 	p.container = c
@@ -118,6 +118,10 @@ func (s *Server) stop(c *Container, why cause, grace time.Duration) {
 		s.kill(c, "killed")
 		s.report(c)
 	})
+	if c.Workload.Work.Launcher { // it only waits, and can stop doing so at once
+		c.Exit(143, "")
+		return
+	}
 	s.host.Terminate(c)
 }
 

@@ -38,7 +38,7 @@ func (s *Server) List(l dispatcher.List) (dispatcher.WorkloadPage, error) {
 
 // current copies the first n objects that the selector finds.
 func (s *Server) current(n int) []dispatcher.Workload {
-	if s.relabelled > 0 {
+	if s.unselected > 0 {
 		return s.selected(n)
 	}
 	items := make([]dispatcher.Workload, n)
@@ -51,7 +51,7 @@ func (s *Server) current(n int) []dispatcher.Workload {
 func (s *Server) selected(n int) []dispatcher.Workload {
 	items := make([]dispatcher.Workload, 0, n)
 	for _, p := range s.byName {
-		if !p.relabelled && len(items) < n {
+		if !p.unselected && len(items) < n {
 			items = append(items, p.w)
 		}
 	}

@@ -23,25 +23,37 @@ type pod struct {
 	immediate bool // deletionGracePeriodSeconds is 0: the object leaves with its last finalizer
 	disrupted bool // condition DisruptionTarget
 	gone      bool
-	// relabelled: no selector finds it any more.
-	relabelled bool
+	// unselected: no selector finds it, any more or, of a part, at all.
+	unselected bool
 	seen       func() // its kubelet sees a change: made once
 	owner      kernel.Owner
+	parts      []*pod     // what its container made, and it owns
+	whole      *pod       // of a part: who owns it; nil: nobody
+	launcher   *Container // of a part: what made it, and waits for its end
 }
 
 // Create makes the object, unless its name is taken (also by one that is terminating), the quota is spent or
 // the object is invalid. The status and the deletion of what is passed in are ignored.
 func (s *Server) Create(w dispatcher.Workload) (dispatcher.Workload, error) {
+	p, err := s.create(w, nil)
+	if err != nil {
+		return dispatcher.Workload{}, err
+	}
+	return p.w, nil
+}
+
+// create makes an object, which is a part when a launcher made it.
+func (s *Server) create(w dispatcher.Workload, launcher *Container) (*pod, error) {
 	if err := valid(w); err != nil {
-		return dispatcher.Workload{}, fmt.Errorf("create workload %s: %w", w.Name, err)
+		return nil, fmt.Errorf("create workload %s: %w", w.Name, err)
 	}
 	// Admission comes before storage, so a spent quota hides that the name is taken
 	// (kubernetes.io/docs/concepts/policy/resource-quotas).
 	if s.quota > 0 && s.live >= s.quota {
-		return dispatcher.Workload{}, fmt.Errorf("create workload %s: quota of %d pods: %w", w.Name, s.quota, dispatcher.ErrThrottled)
+		return nil, fmt.Errorf("create workload %s: quota of %d pods: %w", w.Name, s.quota, dispatcher.ErrThrottled)
 	}
 	if s.pods[w.Name] != nil {
-		return dispatcher.Workload{}, &refusal{"create", w.Name, dispatcher.ErrExists}
+		return nil, &refusal{"create", w.Name, dispatcher.ErrExists}
 	}
 	s.uids++
 	w.UID = dispatcher.UID("uid-" + strconv.FormatUint(s.uids, 10))
@@ -53,6 +65,9 @@ func (s *Server) Create(w dispatcher.Workload) (dispatcher.Workload, error) {
 		p.owner = s.k.Owner("pod " + w.Name)
 	}
 	p.seen = func() { s.sync(p) }
+	if launcher != nil {
+		s.belong(p, launcher)
+	}
 	s.pods[w.Name] = p
 	i, _ := s.find(w.Name)
 	s.byName = slices.Insert(s.byName, i, p)
@@ -60,7 +75,7 @@ func (s *Server) Create(w dispatcher.Workload) (dispatcher.Workload, error) {
 	s.changed(p, Added)
 	s.observe(p, history.ObjectCreated, w.Name)
 	s.enqueue(p)
-	return p.w, nil
+	return p, nil
 }
 
 // refusal explains an error that dispatchers meet every day. Its text is made when somebody reads it.
@@ -138,6 +153,9 @@ func (s *Server) Delete(name string, uid dispatcher.UID, force bool) error {
 	if err != nil {
 		return &refusal{"delete", name, err}
 	}
+	if force {
+		p.w.Owns = false // by force means that nothing is waited for
+	}
 	s.delete(p, force)
 	return nil
 }
@@ -192,6 +210,9 @@ func (s *Server) delete(p *pod, force bool) {
 	}
 	s.changed(p, Modified)
 	s.observe(p, history.ObjectDeleting, p.w.Name)
+	if p.w.Owns {
+		s.collectLater(p)
+	}
 	if p.node != nil {
 		s.notify(p)
 	} else {
@@ -207,21 +228,22 @@ func (s *Server) shorten(p *pod) {
 
 // leave removes the object if nothing holds it any more, and tells whether it did.
 func (s *Server) leave(p *pod) bool {
-	if !p.immediate || p.w.Held {
+	if !p.immediate || p.w.Held || p.w.Owns {
 		return false
 	}
 	i, _ := s.find(p.w.Name)
 	s.byName = slices.Delete(s.byName, i, i+1)
 	delete(s.pods, p.w.Name)
 	p.gone = true
-	if p.relabelled {
-		s.relabelled--
+	if p.unselected {
+		s.unselected--
 	}
 	if !p.w.State.Ended() {
 		s.release(p)
 	}
 	s.changed(p, Deleted)
 	s.observe(p, history.ObjectGone, p.w.Name)
+	s.partsAfter(p)
 	switch c := p.container; {
 	case p.node == nil:
 	case c != nil && c.stage == ended:
@@ -250,6 +272,9 @@ func (s *Server) setState(p *pod, o outcome) {
 	}
 	s.changed(p, Modified)
 	s.observe(p, history.ObjectPhase, phaseDetail(o.state, o.failure))
+	if o.state.Ended() && p.launcher != nil {
+		s.tell(p)
+	}
 }
 
 // release gives back what an unended pod takes: its place on the node, and in the quota.
@@ -266,7 +291,7 @@ func (s *Server) changed(p *pod, t WatchType) {
 	s.version++
 	p.w.Version = s.version
 	s.k.Note(s.labels.change, s.version, uint64(t)<<32|uint64(p.task))
-	if s.journal.on && !p.relabelled {
+	if s.journal.on && !p.unselected {
 		s.record(t, &p.w)
 	}
 	if s.OnChange != nil {

@@ -43,8 +43,8 @@ type Server struct {
 	pods    map[string]*pod // by name
 	byName  []*pod          // the same, in order of name
 	live    int             // pods that have not ended: what a quota counts
-	// relabelled is how many objects no selector finds.
-	relabelled int
+	// unselected is how many objects no selector finds.
+	unselected int
 	quota      int // 0: none
 	leases     map[string]dispatcher.Lease
 
