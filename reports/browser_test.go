@@ -67,6 +67,7 @@ func startBrowser() {
 	browser.scraps = scraps
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-software-rasterizer", true), // else pages are painted by an emulated graphics card
 		chromedp.Flag("disable-sync", true), chromedp.NoFirstRun, chromedp.Env("TMPDIR="+scraps))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium refuses to run as root with it
@@ -121,14 +122,20 @@ func openAt(t testing.TB, html []byte, s screen, at string) *tab {
 	p.must(chromedp.Listen(ctx, p.listen))
 	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	p.must(err)
-	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
-	p.must(err)
+	p.wear(s.scheme)
 	_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: s.noScript})
 	p.must(err)
 	p.listenConsole()
 	p.must(chromedp.Do(ctx, chromedp.Navigate("file://"+file+at)))
 	return p
+}
+
+// wear changes the colour scheme.
+func (p *tab) wear(scheme string) {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	p.must(err)
 }
 
 func (p *tab) must(err error) {
@@ -193,41 +200,52 @@ func eval[T any](p *tab, expression string) T {
 	return v
 }
 
-// shoot keeps a picture among the test's artefacts: go test ./reports -artifacts -outputdir=DIR. Only when somebody
-// asks for artefacts is it one of the whole page, which takes its time.
+// shoot keeps a picture among the test's artefacts, if somebody asks for them: go test ./reports -artifacts -outputdir=DIR.
 func (p *tab) shoot(name string) {
 	p.t.Helper()
-	take := chromedp.CaptureScreenshot()
-	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
-		take = chromedp.FullScreenshot(100)
+	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {
+		return
 	}
-	picture, err := chromedp.Run(p.ctx, take)
+	picture, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 	p.must(err)
 	p.must(os.WriteFile(filepath.Join(p.t.ArtifactDir(), name+".png"), picture, 0o644))
 }
 
-// pages are one of each kind.
-func pages(t *testing.T) map[string][]byte {
+// made are pages of each kind, by name: they are written once.
+var made = map[string][]byte{}
+
+func page(t *testing.T, name string) []byte {
 	t.Helper()
-	all := map[string][]byte{}
-	failed := failing()
-	failed.Control = passing()
-	for name, r := range map[string]*Run{"invalid": failed, "explained": explained(), "valid": passing(), "live": live()} {
+	if made[name] == nil {
+		made[name] = write(t, name)
+	}
+	return made[name]
+}
+
+func write(t *testing.T, name string) []byte {
+	t.Helper()
+	switch name {
+	case "suite":
 		var b bytes.Buffer
-		if err := r.WriteHTML(&b); err != nil {
+		suite, results := suiteWithBaseline()
+		if err := suite.WriteHTML(&b, "Squall: the suite", "v0.1.0", results); err != nil {
 			t.Fatal(err)
 		}
-		all[name] = b.Bytes()
+		return b.Bytes()
+	case "comparison":
+		return comparisonHTML(t, sweptSample())
+	case "large-comparison": // wide enough; how large one may be is TestALargeComparisonStaysSmall's
+		return comparisonHTML(t, fabricated(50, 100))
+	case "explained":
+		return htmlOf(t, explained())
+	case "valid":
+		return htmlOf(t, passing())
+	case "live":
+		return htmlOf(t, live())
 	}
-	var b bytes.Buffer
-	suite, results := suiteWithBaseline()
-	if err := suite.WriteHTML(&b, "Squall: the suite", "v0.1.0", results); err != nil {
-		t.Fatal(err)
-	}
-	all["suite"] = b.Bytes()
-	all["comparison"] = comparisonHTML(t, sweptSample())
-	all["large-comparison"] = comparisonHTML(t, fabricated(50, 1000))
-	return all
+	failed := failing()
+	failed.Control = passing()
+	return htmlOf(t, failed)
 }
 
 var screens = map[string]screen{
@@ -253,47 +271,76 @@ const overlapping = `(() => {
 })()`
 
 func TestPagesInABrowser(t *testing.T) {
-	axe, err := os.ReadFile(filepath.Join("testdata", "axe", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"invalid", "explained", "suite", "comparison"} {
+		onScreens(t, name, page(t, name), true)
 	}
-	for page, html := range pages(t) {
-		for name, screen := range screens {
-			if (page == "valid" || page == "live" || page == "explained" && name == "390-dark" || page == "large-comparison") && strings.HasSuffix(name, "dark") { // nothing in it that the invalid one does not have
-				continue
-			}
-			t.Run(page+"-"+name, func(t *testing.T) {
-				p := open(t, html, screen)
-				if wide := eval[float64](p, "document.documentElement.scrollWidth"); wide > float64(screen.width) {
-					t.Errorf("the page is %v px wide on a screen of %d", wide, screen.width)
-				}
-				if found := eval[[]string](p, overlapping); len(found) > 0 {
-					t.Errorf("labels overlap: %q", found)
-				}
-				p.shoot(page + "-" + name)
-				p.quiet()
-				if name == "390-dark" || page == "valid" { // what others have been through already
-					return
-				}
-				eval[bool](p, string(axe)+"; true")
-				for _, v := range eval[[]string](p, accessibility) {
-					t.Errorf("axe: %s", v)
-				}
-			})
-		}
+	for _, name := range []string{"valid", "live", "large-comparison"} { // nothing in them that the others do not have, in the dark
+		onScreens(t, name, page(t, name), false)
 	}
 }
 
-const accessibility = `axe.run({exclude: ["svg.figure *"]}, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => v.impact === "serious" || v.impact === "critical")
-	.map(v => v.id + " (" + v.impact + "): " + v.help + ": " + v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + " " + (n.any[0] ? n.any[0].message : "")).join(" | ")))`
+// onScreens has a page looked at on a wide and on a narrow screen, and, if the dark has something of its own to show, in both schemes. Axe, which
+// takes longer than all the rest, goes over all of it once; in the dark it asks for contrast, on the narrow screen for what scrolls there.
+func onScreens(t *testing.T, name string, html []byte, dark bool) {
+	for _, width := range []string{"1280", "390"} {
+		t.Run(name+"-"+width, func(t *testing.T) {
+			s := screens[width+"-light"]
+			p := open(t, html, s)
+			p.fits(s)
+			p.shoot(name + "-" + width + "-light")
+			switch {
+			case width == "390":
+				p.audit(`runOnly: ["scrollable-region-focusable"],`)
+			case name != "valid": // it has been through with the invalid one
+				p.audit("")
+			}
+			if dark {
+				p.wear("dark")
+				p.fits(s)
+				p.shoot(name + "-" + width + "-dark")
+				if width == "1280" {
+					p.audit(`runOnly: ["color-contrast"],`)
+				}
+			}
+			p.quiet()
+		})
+	}
+}
+
+// fits fails when something sticks out of the page, or lies on something else.
+func (p *tab) fits(s screen) {
+	p.t.Helper()
+	if wide := eval[float64](p, "document.documentElement.scrollWidth"); wide > float64(s.width) {
+		p.t.Errorf("the page is %v px wide on a screen of %d", wide, s.width)
+	}
+	if found := eval[[]string](p, overlapping); len(found) > 0 {
+		p.t.Errorf("labels overlap: %q", found)
+	}
+}
+
+// audit fails with what axe finds.
+func (p *tab) audit(options string) {
+	p.t.Helper()
+	for _, v := range p.violations(options) {
+		p.t.Errorf("axe: %s", v)
+	}
+}
+
+var axe = sync.OnceValues(func() ([]byte, error) { return os.ReadFile(filepath.Join("testdata", "axe", "axe.min.js")) })
+
+func (p *tab) violations(options string) []string {
+	p.t.Helper()
+	script, err := axe()
+	p.must(err)
+	eval[bool](p, "if (!window.axe) {"+string(script)+"}; true")
+	return eval[[]string](p, `axe.run({exclude: ["svg.figure *"]}, {`+options+` resultTypes: ["violations"]}).then(r => r.violations.filter(v => v.impact === "serious" || v.impact === "critical")
+	.map(v => v.id + " (" + v.impact + "): " + v.help + ": " + v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + " " + (n.any[0] ? n.any[0].message : "")).join(" | ")))`)
+}
 
 // TestTheLooksCanFail makes sure that the checks of TestPagesInABrowser see what they look for.
 func TestTheLooksCanFail(t *testing.T) {
-	axe, err := os.ReadFile(filepath.Join("testdata", "axe", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bad := strings.Replace(string(pages(t)["suite"]), "<main ", `<p style="color:#aaa;background:#bbb">pale</p><img src="data:,"><p style="width:3000px">wide</p>
+	bad := strings.Replace(string(page(t, "suite")), "<main ", `<style>@media (prefers-color-scheme: dark) { #dusk { color: #222; background: #333 } }</style><p id="dusk">dusk</p>
+<p style="color:#aaa;background:#bbb">pale</p><img src="data:,"><p style="width:3000px">wide</p>
 <svg class="figure" width="100" height="100"><text y="20">one</text><text y="22">two</text></svg><script>console.error("a complaint")</script><main `, 1)
 	p := open(t, []byte(bad), screen{width: 1280, height: 900, scheme: "light"})
 	if wide := eval[float64](p, "document.documentElement.scrollWidth"); wide < 3000 {
@@ -302,12 +349,15 @@ func TestTheLooksCanFail(t *testing.T) {
 	if found := eval[[]string](p, overlapping); len(found) != 1 {
 		t.Errorf("overlapping labels: %q", found)
 	}
-	eval[bool](p, string(axe)+"; true")
-	found := strings.Join(eval[[]string](p, accessibility), "\n")
+	found := strings.Join(p.violations(""), "\n")
 	for _, rule := range []string{"image-alt", "color-contrast"} {
 		if !strings.Contains(found, rule) {
 			t.Errorf("axe does not find %s, only %s", rule, found)
 		}
+	}
+	p.wear("dark")
+	if dark := strings.Join(p.violations(`runOnly: ["color-contrast"],`), "\n"); strings.Contains(found, "dusk") || !strings.Contains(dark, "dusk") {
+		t.Errorf("in the light axe finds %s, in the dark %s", found, dark)
 	}
 	if said := <-p.console; !strings.Contains(said, "Content Security Policy") {
 		t.Errorf("a foreign script is let through, and the console says %q", said)
@@ -315,7 +365,7 @@ func TestTheLooksCanFail(t *testing.T) {
 }
 
 func TestTheViolationIsInView(t *testing.T) {
-	html := pages(t)["invalid"]
+	html := page(t, "invalid")
 	for name, screen := range map[string]screen{"desk": {width: 1280, height: 900, scheme: "light"}, "telephone": {width: 390, height: 844, scheme: "light"}} {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, html, screen)
@@ -331,7 +381,7 @@ func TestTheViolationIsInView(t *testing.T) {
 }
 
 func TestPagesSayEverythingWithoutScript(t *testing.T) {
-	p := open(t, pages(t)["invalid"], screen{width: 1280, height: 900, scheme: "light", noScript: true})
+	p := open(t, page(t, "invalid"), screen{width: 1280, height: 900, scheme: "light", noScript: true})
 	text := strings.ReplaceAll(eval[string](p, "document.body.innerText"), "\u00a0", " ")
 	for _, needed := range []string{"Invalid", "I1-overlap", "two executions are alive at once for 55.73 s", "squall replay .squall/runs/stale-leader-42",
 		"not exercised", "First difference", "met nobody", "These settings do not nest"} {
@@ -346,7 +396,7 @@ func TestPagesSayEverythingWithoutScript(t *testing.T) {
 }
 
 func TestComparisonsSayEverythingWithoutScript(t *testing.T) {
-	p := open(t, pages(t)["comparison"], screen{width: 1280, height: 900, scheme: "light", noScript: true})
+	p := open(t, page(t, "comparison"), screen{width: 1280, height: 900, scheme: "light", noScript: true})
 	text := strings.ReplaceAll(eval[string](p, "document.body.innerText"), "\u00a0", " ")
 	for _, needed := range []string{"Recommended", "Take recovery_grace=", "The cliff of recovery_grace lies between", "The rules derive 305s (workflow-in-grace)", "squall replay .squall/runs/x",
 		"Make it again", "in kind", "Method", "Clopper and Pearson"} {
@@ -358,7 +408,7 @@ func TestComparisonsSayEverythingWithoutScript(t *testing.T) {
 }
 
 func TestKeysSearchAndZoom(t *testing.T) {
-	p := open(t, pages(t)["invalid"], screen{width: 1280, height: 900, scheme: "light"})
+	p := open(t, page(t, "invalid"), screen{width: 1280, height: 900, scheme: "light"})
 	p.must(chromedp.Do(p.ctx, chromedp.KeyEvent("j"), chromedp.KeyEvent("j")))
 	if hash := eval[string](p, "location.hash"); hash != "#control" {
 		t.Errorf("j j leads to %q", hash)

@@ -2,9 +2,8 @@ package reports
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,17 +13,25 @@ import (
 	"github.com/squall-chaos/squall/scenarios"
 )
 
-// sampleCalibration has all that a calibration may have: what fits, what does not, and too little.
+// sampleCalibration has all that a calibration may have: what fits, what does not, and too little. To fit it takes seconds.
 func sampleCalibration(t testing.TB) *Calibration {
 	t.Helper()
+	c, err := calibrated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var calibrated = sync.OnceValues(func() (*Calibration, error) {
 	truth := synthetic.Standard()
 	var text bytes.Buffer
 	if err := synthetic.Write(&text, truth, synthetic.Options{Seed: 4, Pods: 90, New: 24, Lost: 6, Deadline: 150 * time.Second}); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	c := dumps.NewCluster("", "")
 	if err := c.Read("dump.json", text.Bytes()); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	s := calibration.NewSamples()
 	c.Measure(s, dumps.Selection{})
@@ -32,8 +39,8 @@ func sampleCalibration(t testing.TB) *Calibration {
 		s.Add(calibration.APILatency, "", calibration.Sample{Value: time.Duration(4+i%7) * time.Millisecond})
 		s.Add(calibration.APILatency, "", calibration.Sample{Value: time.Duration(900+i) * time.Millisecond})
 	}
-	return &Calibration{Version: "v0.1.0", Sources: []string{"dump.json"}, Until: c.Latest(), Read: "228 pods", Nodes: "4 on-demand, 4 spot", Findings: calibration.Survey(s)}
-}
+	return &Calibration{Version: "v0.1.0", Sources: []string{"dump.json"}, Until: c.Latest(), Read: "228 pods", Nodes: "4 on-demand, 4 spot", Findings: calibration.Survey(s)}, nil
+})
 
 func TestCalibrationOutputs(t *testing.T) {
 	c := sampleCalibration(t)
@@ -80,10 +87,6 @@ func TestCalibrationWithTooLittle(t *testing.T) {
 }
 
 func TestTheCalibrationInABrowser(t *testing.T) {
-	axe, err := os.ReadFile(filepath.Join("testdata", "axe", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var page bytes.Buffer
 	if err := sampleCalibration(t).WriteHTML(&page); err != nil {
 		t.Fatal(err)
@@ -91,26 +94,7 @@ func TestTheCalibrationInABrowser(t *testing.T) {
 	if page.Len() > 1<<20 {
 		t.Errorf("the page has %d bytes", page.Len())
 	}
-	for name, screen := range screens {
-		t.Run(name, func(t *testing.T) {
-			p := open(t, page.Bytes(), screen)
-			if wide := eval[float64](p, "document.documentElement.scrollWidth"); wide > float64(screen.width) {
-				t.Errorf("the page is %v px wide on a screen of %d", wide, screen.width)
-			}
-			if found := eval[[]string](p, overlapping); len(found) > 0 {
-				t.Errorf("labels overlap: %q", found)
-			}
-			p.shoot("calibration-" + name)
-			p.quiet()
-			if name == "390-dark" {
-				return
-			}
-			eval[bool](p, string(axe)+"; true")
-			for _, v := range eval[[]string](p, accessibility) {
-				t.Errorf("axe: %s", v)
-			}
-		})
-	}
+	onScreens(t, "calibration", page.Bytes(), true)
 	t.Run("without script", func(t *testing.T) {
 		p := open(t, page.Bytes(), screen{width: 1280, height: 900, scheme: "light", noScript: true})
 		text := strings.ReplaceAll(eval[string](p, "document.body.innerText"), "\u00a0", " ")

@@ -122,8 +122,8 @@ func TestMarkdownFitsAStepSummary(t *testing.T) {
 		all = append(all, sampleSummaries()...)
 	}
 	hostile := all[0]
-	hostile.Scenario, hostile.Story = strings.Repeat("|", 1<<20), strings.Repeat("<b>&", 1<<18)
-	hostile.Failures = slices.Repeat([]string{strings.Repeat("$x$ ", 1<<16)}, 100)
+	hostile.Scenario, hostile.Story = strings.Repeat("|", 1<<17), strings.Repeat("<b>&", 1<<15)
+	hostile.Failures = slices.Repeat([]string{strings.Repeat("$x$ ", 1<<11)}, 100)
 	for range 20 {
 		all = append(all, hostile)
 	}
