@@ -33,6 +33,7 @@ type jsonStrikes struct {
 type jsonPair struct {
 	Faults [2]string `json:"faults"`
 	Runs   int       `json:"runs"`
+	Steps  []int     `json:"steps"` // runs by step
 }
 
 type jsonReached struct {
@@ -61,8 +62,8 @@ func (c *Coverage) json() *jsonCoverage {
 	for i, name := range names {
 		j.strikes(c, name)
 		for _, other := range names[i:] {
-			if n := c.Pairs[scenarios.Pair{A: name, B: other}]; n > 0 {
-				j.Pairs = append(j.Pairs, jsonPair{[2]string{name, other}, n})
+			if t := c.Pairs[scenarios.Pair{A: name, B: other}]; t.Runs > 0 {
+				j.Pairs = append(j.Pairs, jsonPair{[2]string{name, other}, t.Runs, t.Steps})
 			} else if name != other {
 				j.Gaps.Pairs = append(j.Gaps.Pairs, [2]string{name, other})
 			}
@@ -103,8 +104,9 @@ func (c *Coverage) lines() []string {
 	all := len(scenarios.FaultNames())
 	steps := len(j.Strikes)*len(scenarios.Steps) - len(j.Gaps.Steps)
 	different := all * (all - 1) / 2
-	lines := []string{fmt.Sprintf("coverage: %d of %d faults struck, in %d of %d steps of the protocol; %d of %d pairs of them at the same time; %d of %d invariants put to the test",
-		len(j.Strikes), all, steps, all*len(scenarios.Steps), different-len(j.Gaps.Pairs), different, len(j.Exercised)-len(j.Gaps.Invariants), len(j.Exercised))}
+	lines := []string{fmt.Sprintf("coverage: %d of %d faults struck, in %d of %d steps of the protocol; %d of %d pairs of them at the same time, in %d of %d steps; %d of %d invariants put to the test",
+		len(j.Strikes), all, steps, all*len(scenarios.Steps), different-len(j.Gaps.Pairs), different, j.pairedSteps(), different*len(scenarios.Steps),
+		len(j.Exercised)-len(j.Gaps.Invariants), len(j.Exercised))}
 	for _, gap := range []struct {
 		what string
 		of   []string
@@ -119,6 +121,26 @@ func (c *Coverage) lines() []string {
 		line += "; never: " + strings.Join(j.Gaps.Sometimes, ", ")
 	}
 	return append(lines, line)
+}
+
+// pairedSteps counts the steps in which each pair of different faults was there, over all pairs.
+func (j *jsonCoverage) pairedSteps() (n int) {
+	for _, p := range j.Pairs {
+		for _, runs := range p.Steps {
+			if runs > 0 && p.Faults[0] != p.Faults[1] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// NeverReached names what must happen sometimes, and did not; none when nobody looked.
+func (c *Coverage) NeverReached() []string {
+	if c == nil {
+		return nil
+	}
+	return c.json().Gaps.Sometimes
 }
 
 // firstFew are the first few, and how many more there are.
@@ -139,6 +161,8 @@ type coverageSection struct {
 	Reach  []jsonReached
 	Missed []string
 	Pairs  []string
+	// Together are the pairs that were there at the same time.
+	Together []coverageRow
 }
 
 type coverageRow struct {
@@ -158,6 +182,9 @@ func (x Suite) coverage() *coverageSection {
 	}
 	for _, name := range j.Gaps.Faults {
 		s.Rows = append(s.Rows, coverageRow{Fault: name, Cells: make([]int, len(j.Steps)), Never: true})
+	}
+	for _, p := range j.Pairs {
+		s.Together = append(s.Together, coverageRow{Fault: p.Faults[0] + " with " + p.Faults[1], Cells: p.Steps})
 	}
 	for _, p := range j.Gaps.Pairs {
 		s.Pairs = append(s.Pairs, p[0]+" with "+p[1])

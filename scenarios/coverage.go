@@ -12,14 +12,20 @@ import (
 type Coverage struct {
 	// Strikes counts, by fault and by step of Steps, the runs in which the fault struck while a task was in that step.
 	Strikes map[string][]int
-	// Pairs counts the runs in which two faults were there at the same time.
-	Pairs map[Pair]int
+	// Pairs tells of runs in which two faults were there at the same time.
+	Pairs map[Pair]Together
 	// Reached counts the runs that reached each of Sometimes.
 	Reached map[string]int
 }
 
 // Pair is two faults, in order of name.
 type Pair struct{ A, B string }
+
+// Together is in how many runs two faults were there at the same time, and in how many of them a task was in each of Steps when the second struck.
+type Together struct {
+	Runs  int
+	Steps []int
+}
 
 // Steps are the steps of the protocol that a task goes through, as a fault can meet it.
 var Steps = []string{"pending", "claimed", "created", "executing", "ending"}
@@ -58,12 +64,12 @@ func nameOf(f faults.Fault) string {
 
 // NewCoverage has met nothing.
 func NewCoverage() *Coverage {
-	return &Coverage{Strikes: map[string][]int{}, Pairs: map[Pair]int{}, Reached: map[string]int{}}
+	return &Coverage{Strikes: map[string][]int{}, Pairs: map[Pair]Together{}, Reached: map[string]int{}}
 }
 
 // Add adds what a run met.
 func (c *Coverage) Add(h *history.History, plan faults.Plan) {
-	w := walk{coverage: c, tasks: make([]int, len(h.Tasks)+1), met: map[string]uint{}, pairs: map[Pair]bool{}}
+	w := walk{coverage: c, tasks: make([]int, len(h.Tasks)+1), met: map[string]uint{}, pairs: map[Pair]uint{}}
 	for i := range w.tasks {
 		w.tasks[i] = stepNone
 	}
@@ -78,8 +84,13 @@ func (c *Coverage) Add(h *history.History, plan faults.Plan) {
 		}
 	}
 	// order does not matter: each pair is counted once
-	for p := range w.pairs {
-		c.Pairs[p]++
+	for p, steps := range w.pairs {
+		t := c.pair(p)
+		t.Runs++
+		for s := range Steps {
+			t.Steps[s] += int(steps >> s & 1)
+		}
+		c.Pairs[p] = t
 	}
 	for _, name := range reached(h) {
 		c.Reached[name]++
@@ -95,6 +106,14 @@ func (c *Coverage) row(name string) []int {
 	return row
 }
 
+func (c *Coverage) pair(p Pair) Together {
+	t := c.Pairs[p]
+	if t.Steps == nil {
+		t.Steps = make([]int, len(Steps))
+	}
+	return t
+}
+
 // Merge adds what others met.
 func (c *Coverage) Merge(other *Coverage) {
 	if other == nil {
@@ -108,8 +127,13 @@ func (c *Coverage) Merge(other *Coverage) {
 		}
 	}
 	// order does not matter: sums
-	for p, n := range other.Pairs {
-		c.Pairs[p] += n
+	for p, more := range other.Pairs {
+		t := c.pair(p)
+		t.Runs += more.Runs
+		for s, n := range more.Steps {
+			t.Steps[s] += n
+		}
+		c.Pairs[p] = t
 	}
 	// order does not matter: sums
 	for name, n := range other.Reached {
@@ -123,7 +147,7 @@ type walk struct {
 	tasks    []int // step by task
 	active   []int32
 	met      map[string]uint // steps as bits, by fault
-	pairs    map[Pair]bool
+	pairs    map[Pair]uint   // likewise, by two of them
 }
 
 func (w *walk) event(e *history.Event, plan faults.Plan) {
@@ -167,19 +191,19 @@ func (w *walk) struck(e *history.Event, plan faults.Plan) {
 		return
 	}
 	name := nameOf(plan[e.Fault-1])
-	steps := w.met[name]
+	var steps uint
 	for task, step := range w.tasks {
 		if step != stepNone && (e.Task == 0 || int(e.Task) == task) {
 			steps |= 1 << step
 		}
 	}
-	w.met[name] = steps
+	w.met[name] |= steps
 	for _, f := range w.active {
 		a, b := name, nameOf(plan[f-1])
 		if strings.Compare(a, b) > 0 {
 			a, b = b, a
 		}
-		w.pairs[Pair{a, b}] = true
+		w.pairs[Pair{a, b}] |= steps
 	}
 	w.active = append(w.active, e.Fault)
 }

@@ -40,13 +40,15 @@ func TestCoverageTellsStepsAndPairs(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, c.Strikes[name], want)
 		}
 	}
-	if c.Pairs[Pair{"call: lose-reply", "node-kill"}] != 1 || c.Pairs[Pair{"call: lose-reply", "store-outage"}] != 1 || c.Pairs[Pair{"node-kill", "store-outage"}] != 0 {
+	lostBeside, duringWork := c.Pairs[Pair{"call: lose-reply", "node-kill"}], c.Pairs[Pair{"call: lose-reply", "store-outage"}]
+	if lostBeside.Runs != 1 || !slices.Equal(lostBeside.Steps, []int{0, 1, 0, 0, 0}) || duringWork.Runs != 1 || !slices.Equal(duringWork.Steps, []int{0, 0, 0, 1, 1}) ||
+		len(c.Pairs) != 3 {
 		t.Errorf("pairs %v", c.Pairs)
 	}
 	twice := NewCoverage()
 	twice.Merge(c)
 	twice.Merge(c)
-	if twice.Strikes["store-outage"][3] != 2 || twice.Pairs[Pair{"call: lose-reply", "node-kill"}] != 2 {
+	if twice.Strikes["store-outage"][3] != 2 || twice.Pairs[Pair{"call: lose-reply", "node-kill"}].Runs != 2 || twice.Pairs[Pair{"call: lose-reply", "node-kill"}].Steps[1] != 2 {
 		t.Errorf("twice: %v %v", twice.Strikes, twice.Pairs)
 	}
 }

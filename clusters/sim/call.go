@@ -170,9 +170,6 @@ func (c *call) submit() {
 	if w.kernel.Now()+there >= c.deadline {
 		c.silence()
 	}
-	if w.explorer != nil {
-		w.explorer.state.flying += c.flight()
-	}
 	w.kernel.After(there, c.label(effected), c.applying)
 }
 
@@ -231,9 +228,6 @@ func (c *call) apply() {
 func (c *call) act() error {
 	w := c.world
 	c.due = false
-	if w.explorer != nil {
-		w.explorer.state.flying -= c.flight()
-	}
 	w.record.lateness = max(w.record.lateness, w.kernel.Now()-c.deadline)
 	seq := w.record.next()
 	if c.port.name == clusters.Store && c.timeline != w.database.Timeline() {

@@ -18,14 +18,14 @@ type explorer struct {
 	state state
 
 	delays   []delay
-	executed []int // by owner: how many of its events have happened
-	visible  []int // by event ID: one more than the index of the latest access that it follows from
+	executed []int    // by owner: how many of its events have happened
+	visible  []int    // by event ID: one more than the index of the latest access that it follows from
+	planned  []uint64 // faults, in order
 	accesses []clusters.Access
 	calls    []clusters.Called
 
 	event kernel.Due // that is happening
 	open  bool       // it is the last of accesses
-	whose chain
 }
 
 // delay is a clusters.Delay while it is carried out.
@@ -36,15 +36,6 @@ type delay struct {
 	over        bool
 }
 
-// chain says how what an event learned becomes part of the state.
-type chain uint8
-
-const (
-	ofModel   chain = iota // a kubelet, a controller: when it happened
-	ofReplica              // what it read
-	ofOther                // a worker or a client: how the call ended
-)
-
 var _ clusters.Orderly = (*Cluster)(nil)
 
 // order has the kernel order events as the Config says.
@@ -54,7 +45,7 @@ func (c *Cluster) order(o clusters.Order) {
 		c.pct = kernel.NewPCT(c.kernel.Stream("strategy: pct"), o.Depth, o.Choices)
 		c.kernel.SetStrategy(c.pct, o.Window)
 	case clusters.Explore:
-		x := &explorer{world: c, seen: c.config.Seen, state: newState(c.kernel, c.config)}
+		x := &explorer{world: c, seen: c.config.Seen, state: newState(c)}
 		c.explorer = x
 		c.kernel.SetStrategy(x, o.Window)
 		for _, d := range o.Delays {
@@ -137,7 +128,7 @@ func (x *explorer) begin(d kernel.Due) {
 			h.over = true // what waits no longer waits, or its window is over
 		}
 	}
-	x.event, x.open, x.whose = d, false, ofModel
+	x.event, x.open = d, false
 }
 
 // settle ends the event before: the state after it is known.
@@ -146,9 +137,6 @@ func (x *explorer) settle() {
 		return
 	}
 	x.open = false
-	if x.whose == ofModel {
-		x.state.learn(x.event.Owner, word(x.world.kernel.LabelName(x.event.Label)), x.state.grains(x.world.kernel.Now()))
-	}
 	a := &x.accesses[len(x.accesses)-1]
 	a.State = x.state.sum()
 	if x.seen != nil && x.until == 0 && x.seen(len(x.accesses)-1, a.State) {
@@ -180,29 +168,32 @@ func (x *explorer) touch(resource uint64, mode clusters.Mode) {
 
 // called takes note of a call that is made.
 func (x *explorer) called(c *call) {
+	now := x.world.kernel.Now()
 	x.calls = append(x.calls, clusters.Called{Process: c.by.name, Port: c.port.name, Verb: verbs[c.verb], Task: c.task,
-		At: x.world.kernel.Now(), Deadline: c.deadline, Position: len(x.accesses), Replica: c.by.process != nil && !c.by.process.once})
+		At: now, Deadline: c.deadline, Position: len(x.accesses), Replica: c.byReplica()})
+	if c.byReplica() {
+		x.state.calls(x.world.kernel.Owner(c.by.name), c.verb, now)
+	}
 }
 
-func (c *call) flight() uint64 { return mix(mix(word(c.by.name), uint64(c.verb)), word(c.task)) }
+func (c *call) byReplica() bool { return c.by.process != nil && !c.by.process.once }
 
-// answered is told how a call's effect ended.
+// answered is told how a call's effect ended. A worker is seen as it is, unless something stands between it and the store.
 func (x *explorer) answered(c *call, code uint64) {
 	x.touchRead(c, code)
-	if c.by.process != nil && !c.by.process.once {
-		x.whose = ofReplica
-		x.state.learn(x.event.Owner, mix(uint64(c.verb), code), x.state.read)
-		x.state.counts(c)
-		return
+	what := mix(uint64(c.verb), code)
+	switch {
+	case c.byReplica():
+		x.state.learn(x.event.Owner, what, x.state.read)
+	case c.by.process != nil, x.world.config.System.Workers != nil:
+		x.state.learn(x.event.Owner, what, kernel.Grains(x.world.kernel.Now()))
 	}
-	x.whose = ofOther
-	x.state.learn(x.event.Owner, mix(uint64(c.verb), code), x.state.grains(x.world.kernel.Now()))
 }
 
 // settled is told of a call that failed for its caller: an error is remembered in ways that nobody can tell.
 func (x *explorer) settled(c *call, code uint64) {
 	if c.by.process != nil {
-		x.state.trouble(x.world.kernel.Owner(c.by.name), mix(uint64(c.verb), code))
+		x.state.trouble(x.world.kernel.Owner(c.by.name), c.verb, code)
 	}
 }
 

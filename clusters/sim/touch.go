@@ -61,10 +61,11 @@ func (x *explorer) committed(t *dispatcher.Task) {
 	v = mix(v, word(string(t.Observed.State)))
 	v = mix(v, t.Version)
 	v = mix(v, uint64(t.Attempt.Number)<<32|uint64(t.Attempt.Token))
+	v = mix(v, uint64(t.Attempt.Epoch))
 	v = mix(v, word(string(t.Attempt.Workload)))
 	v = mix(v, uint64(t.Failures)<<32|uint64(t.Disruptions))
 	for _, at := range [...]int64{t.Attempt.ClaimedAt.UnixNano(), t.Attempt.StartedAt.UnixNano(), t.Attempt.HeartbeatAt.UnixNano(),
-		t.NotBefore.UnixNano(), t.CleanupAt.UnixNano(), t.EndedAt.UnixNano()} {
+		t.SubmittedAt.UnixNano(), t.CancelRequestedAt.UnixNano(), t.NotBefore.UnixNano(), t.CleanupAt.UnixNano(), t.EndedAt.UnixNano()} {
 		v = mix(v, x.state.roundStamp(at))
 	}
 	x.state.setPart(row, allRows, v)
@@ -98,14 +99,16 @@ func (x *explorer) happened(e *history.Event) {
 	switch e.Kind {
 	case history.WorkStarted, history.WorkEnded, history.EffectCounted, history.EffectRefused:
 		fate := fateResource(x.world.record.tasks.Name(e.Task))
-		x.state.set(fate, mix(x.state.values[fate], uint64(e.Kind)))
-	case history.ProcessStarted, history.ProcessCrashed, history.ProcessPaused, history.ProcessResumed:
-		owner := x.world.kernel.Owner(x.world.record.processes.Name(e.Process))
-		x.state.trouble(owner, mix(uint64(e.Kind), x.state.grains(e.At)))
+		x.state.set(fate, mix(x.state.values[fate], mix(uint64(e.Kind), e.Token)))
+	case history.ProcessStarted, history.ProcessCrashed:
+		x.state.begins(x.world.kernel.Owner(x.world.record.processes.Name(e.Process)), uint64(e.Kind))
+	case history.FaultPlanned: // one that waits for its victim is still to come
+		x.planned = append(x.planned, mix(word(e.Detail), 6))
+		x.state.struck += x.planned[e.Fault-1]
 	case history.FaultStruck:
-		x.state.struck += mix(uint64(e.Fault), word(e.Detail))
+		x.state.struck += mix(word(e.Detail), 7) - x.planned[e.Fault-1]
 	case history.FaultHealed:
-		x.state.struck -= mix(uint64(e.Fault), word(e.Detail))
+		x.state.struck -= mix(word(e.Detail), 7)
 	}
 }
 

@@ -35,7 +35,7 @@ confirmed, and the report sets every result beside that of the simulation of the
 is run in sim, and in kind too where this machine can do that now; else a line says what was not run.
 
 The status is 0 only if the reference passed everywhere and every planted defect was found. 1 means that the
-suite did not come out as expected; the other values are those of squall run. Failures that --baseline lists are told and do not
+suite did not come out as expected, or that something never happened which the reference must come to sometimes; the other values are those of squall run. Failures that --baseline lists are told and do not
 count, unless they violate more than is listed; what is unknown, and a failure of Squall itself, always counts. With
 --write-baseline what failed is known from then on: reasons that the file gives are kept, and what was not run stays in it.`,
 		Example: "  squall chaos --seeds 1000 -o junit=results.xml\n  squall chaos --world kind --keep\n" +
@@ -66,6 +66,8 @@ type suite struct {
 	left   []notRun // scenarios that a world cannot do
 	// without are worlds in which nothing is run now, with the reason and the command that changes that.
 	without []string
+	// whole tells that everything that the simulation has is in it, so that all must have happened that must sometimes.
+	whole bool
 }
 
 func runChaos(cmd *cobra.Command, c *console, f *chaosFlags) error {
@@ -147,8 +149,11 @@ func (s *suite) add(f *chaosFlags, cmd *cobra.Command, w worldEntry) error {
 		trials, err := f.simTrials(w)
 		for i := range trials {
 			trials[i].job.order = order
+			for v := range trials[i].variants {
+				trials[i].variants[v].order = order
+			}
 		}
-		s.trials = append(s.trials, trials...)
+		s.trials, s.whole = append(s.trials, trials...), true
 		return err
 	}
 	trials, left, err := f.liveTrials(w)
@@ -204,6 +209,7 @@ func (f *chaosFlags) tryAndTell(ctx context.Context, c *console, s suite, output
 	t := newTrialTable(s.trials, c, textOnStdout(outputs))
 	began := time.Now()
 	r := f.tryAll(ctx, c, s.trials, t)
+	r.whole = s.whole && !r.results.interrupted
 	r.results.left = end()
 	s.left = append(s.left, r.spared...)
 	r.results.notRun, r.results.known = s.left, f.known
@@ -246,6 +252,7 @@ type tried struct {
 	asMeant []bool
 	planned int
 	spared  []notRun // not begun, because the time was up
+	whole   bool     // see suite
 }
 
 // tryAll runs the trials and shows them in order: side by side those that let others be, and then by themselves the swarm, which
@@ -339,5 +346,16 @@ func (r tried) ending() error {
 			return ended(exitInvalid)
 		}
 	}
+	if len(r.neverReached()) > 0 {
+		return ended(exitInvalid)
+	}
 	return nil
+}
+
+// neverReached names what the reference must have come to sometimes, and did not: such a suite has not put it to the test.
+func (r tried) neverReached() []string {
+	if !r.whole {
+		return nil
+	}
+	return r.results.coverage().NeverReached()
 }

@@ -36,6 +36,9 @@ func (r tried) summary(c *console, took time.Duration) {
 		r.flaky(c, i, p.part)
 	}
 	r.killed(c.out, i)
+	if never := r.neverReached(); len(never) > 0 {
+		fmt.Fprintln(c.out, i.bad("✗ what must happen sometimes never did: "+strings.Join(never, ", ")))
+	}
 	if r.results.interrupted {
 		fmt.Fprintln(c.out, i.warn(fmt.Sprintf("interrupted: %d of %d trials were begun", len(r.results.outcomes), r.planned)))
 	}

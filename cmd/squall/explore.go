@@ -20,6 +20,9 @@ type exploreFlags struct {
 	runFlags
 	bounds explore.Bounds
 	all    bool
+	// compare is another thing altogether, and most its bound.
+	compare bool
+	most    int
 }
 
 func newExploreCommand(c *console) *cobra.Command {
@@ -36,19 +39,35 @@ Runs with fewer departures come first, and the first that fails is kept as a bun
 scenario's tasks and times, the kinds and number of faults, the number of reversals, the window, and that states
 whose times differ by less than a second count as one.
 
+With --compare, all planted defects are looked for in three ways, by random seeds of the swarms, by pct, and by a search of the small worlds
+with one fault of any kind, and a table tells how many runs and calls each took.
+
 Kinds of faults:
 ` + exploreKinds() + `
 The status is 0 when nothing failed and all was exhausted, 1 when a run failed, 3 when the budget was over before, 130 after
 Ctrl-C; the other values are those of squall run.`,
-		Example: "  squall explore two-tasks-control\n  squall explore two-tasks-control --dispatcher random-names --kinds lost-reply",
-		Args:    exactly("scenario", "a name of the library, or a file; two-tasks-control is made for it"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runExplore(cmd, c, &f, args[0]) },
+		Example: "  squall explore two-tasks-control\n  squall explore two-tasks-control --dispatcher random-names --kinds lost-reply\n" +
+			"  squall explore --compare",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.compare {
+				return none(cmd, args)
+			}
+			return exactly("scenario", "a name of the library, or a file; two-tasks-control is made for it")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.compare {
+				return compareStrategies(cmd, c, &f)
+			}
+			return runExplore(cmd, c, &f, args[0])
+		},
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.bounds.Reversals, "depth", 1, "reverse up to this many races in one run")
 	flags.IntVar(&f.bounds.Faults, "faults", 1, "place up to this many faults in one run")
 	flags.StringSliceVar(&f.bounds.Kinds, "kinds", explore.UsualKinds(), "the `kinds` of faults to place")
-	flags.DurationVar(&f.bounds.Window, "window", defaultWindow, "an event may be delayed by up to this much")
+	flags.DurationVar(&f.bounds.Window, "window", explore.Window, "an event may be delayed by up to this much")
+	flags.BoolVar(&f.compare, "compare", false, "run no one scenario: tell how many runs random seeds, pct and a search take to see each planted defect")
+	flags.IntVar(&f.most, "most", 200, "compare: give a strategy up after so many seeds")
 	flags.BoolVar(&f.all, "all", false, "go on after the first failure, and count them all")
 	flags.StringVar(&f.dispatcher, "dispatcher", "", "the dispatcher under test (default: the scenario's, or reference)")
 	flags.StringVar(&f.profile, "profile", "", "settings to start from")
@@ -110,11 +129,14 @@ func runExplore(cmd *cobra.Command, c *console, f *exploreFlags, name string) er
 	return nil
 }
 
+// mostReversals is more than the small worlds have races in a row: as good as no bound.
+const mostReversals = 200
+
 func (f *exploreFlags) checkBounds(cmd *cobra.Command) error {
 	b := f.bounds
 	switch {
-	case b.Reversals < 0 || b.Reversals > 10:
-		return usage("--depth %d: from 0 to 10 races may be reversed in one run", b.Reversals)
+	case b.Reversals < 0 || b.Reversals > mostReversals:
+		return usage("--depth %d: from 0 to %d races may be reversed in one run", b.Reversals, mostReversals)
 	case b.Faults < 0 || b.Faults > 3:
 		return usage("--faults %d: from 0 to 3 may be placed in one run", b.Faults)
 	case b.Window <= 0 || b.Window > time.Minute:
@@ -166,6 +188,11 @@ func (o exploration) print(w io.Writer, b explore.Bounds) {
 	}
 	fmt.Fprintf(w, "; took %s\n", o.Wall.Round(time.Millisecond))
 	fmt.Fprintf(w, "  %-8s  %s\n", "bounds", wrapped(o.bounds(b), 12))
+	if o.Exhausted && o.Deepest < b.Reversals {
+		fmt.Fprintf(w, "  %-8s  %s\n", "orders", wrapped(fmt.Sprintf("all: with %s reversed none was left that led to a new state, so that a higher --depth makes no difference",
+			count(o.Deepest, "race", "races")), 12))
+	}
+	o.printTested(w)
 	var violated []string
 	for _, name := range checker.Names() {
 		if n := o.Violations[name]; n > 0 {
@@ -179,6 +206,22 @@ func (o exploration) print(w io.Writer, b explore.Bounds) {
 		fmt.Fprintf(w, "  no run failed\n")
 	}
 	fmt.Fprintln(w)
+}
+
+// printTested says what the runs put to the test, and what not: about that they show nothing.
+func (o exploration) printTested(w io.Writer) {
+	var never []string
+	all := checker.Names()
+	for _, name := range all {
+		if o.Exercised[name] == 0 {
+			never = append(never, name)
+		}
+	}
+	line := fmt.Sprintf("%d of %s", len(all)-len(never), count(len(all), "invariant", "invariants"))
+	if len(never) > 0 {
+		line += "; never " + strings.Join(never, ", ")
+	}
+	fmt.Fprintf(w, "  %-8s  %s\n", "tested", wrapped(line, 12))
 }
 
 func (o exploration) bounds(b explore.Bounds) string {

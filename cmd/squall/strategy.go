@@ -10,7 +10,7 @@ import (
 
 	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/clusters/sim/kernel"
-	"github.com/squall-chaos/squall/scenarios"
+	"github.com/squall-chaos/squall/scenarios/explore"
 )
 
 // randomName is what the strategy without a name is called on the command line.
@@ -23,16 +23,13 @@ type strategyFlags struct {
 	window   time.Duration
 }
 
-// defaultWindow is ten times what a call takes in a healthy cluster, and far below what any timeout of a profile allows for.
-const defaultWindow = 250 * time.Millisecond
-
 func strategyNames() []string { return []string{randomName, string(clusters.PCT)} }
 
 func (f *strategyFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.strategy, "strategy", randomName, "how events close together are ordered: random, by the seed; or pct, probabilistic concurrency testing, whose bound is printed")
 	flags.IntVar(&f.depth, "depth", 3, "pct: find failures that take this many ordered pairs of events")
-	flags.DurationVar(&f.window, "window", defaultWindow, "pct: an event may be delayed by up to this much")
+	flags.DurationVar(&f.window, "window", explore.Window, "pct: an event may be delayed by up to this much")
 }
 
 // order is what the flags ask for.
@@ -58,17 +55,9 @@ func (f *strategyFlags) order(cmd *cobra.Command, world worldEntry) (clusters.Or
 // measured is the job with the length of its runs, which is what the change points of pct are drawn from: that of its first seed
 // without any.
 func (j job) measured(ctx context.Context) job {
-	if j.order.Strategy != clusters.PCT || j.order.Choices > 0 {
-		return j
-	}
 	o := j.options()
-	o.Seed, o.Order.Depth = j.from, 1
-	r := scenarios.Run(ctx, j.scenario, o)
-	if world := r.Orderly(); world != nil {
-		j.order.Choices, _ = world.Choices()
-	}
-	j.order.Choices = max(j.order.Choices, 1)
-	r.Forget()
+	o.Seed = j.from
+	j.order = explore.Measured(ctx, j.scenario, o)
 	return j
 }
 

@@ -67,6 +67,7 @@ func (x trial) vary(ctx context.Context, p performance) outcome {
 	mustFail := verdictWanted(x.job.scenario.Expect.Of(x.job.system.Name)) == "invalid"
 	failed := 0
 	for i, j := range x.variants {
+		j = j.measured(ctx)
 		one := outcome{job: j, tally: scenarios.Seeds(ctx, j.scenario, scenarios.Many{Options: j.options(), From: j.from, Count: j.count,
 			Workers: p.workers, Forget: true, Each: func(scenarios.Result) { p.progress.step(false) }})}
 		if one.tally.Verdict == checker.Invalid {

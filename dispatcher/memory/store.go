@@ -64,6 +64,9 @@ func (s *Store) Reset(settings dispatcher.Settings, now func() time.Time) {
 	*s = Store{settings: settings, now: now, rows: s.rows, indexes: s.indexes, undo: undoLog{slots: s.undo.slots[:0]}, made: s.made}
 }
 
+// LastToken is the last token handed out, for those who compare stores; 0: none was.
+func (s *Store) LastToken() dispatcher.Token { return s.token }
+
 // newRow takes a row from those that an earlier run made, if it left one.
 func (s *Store) newRow() *row {
 	if s.used == len(s.made) {

@@ -13,8 +13,8 @@
 // A run that comes into a state that is known, with no more departures left than there were when it became known, is not followed further (clusters/sim says
 // what a state is, and what it leaves out). Runs with fewer departures come first, so that the first failure found is one of the smallest.
 //
-// What it shows holds within its bounds: the scenario's tasks and times, the faults' kinds and number, the number of reversals, the
-// window, and states that count times in whole seconds.
+// What it shows holds within its bounds: the scenario's tasks and times, the faults' kinds and number, the number of reversals (unless no run had as many
+// as it might), the window, and states that count times in whole seconds.
 package explore
 
 import (
@@ -43,6 +43,8 @@ type Search struct {
 	Options  scenarios.Options // of each run; Plan, Order and Seen are the search's own
 	Bounds   Bounds
 	Workers  int // runs side by side; the result does not depend on it
+	// Most, when positive, is a number of runs after which no further batch is begun.
+	Most int
 	// Until, when set, is the moment after which no further batch of runs is begun.
 	Until time.Time
 	// Each is told of the progress, between batches. May be nil.
@@ -63,10 +65,14 @@ type Outcome struct {
 	Progress
 	// Exhausted tells that everything within the bounds was run.
 	Exhausted bool
+	// Deepest is the most races that were reversed in one run. Below the bound when exhausted: a higher bound would make no difference.
+	Deepest int
 	// Cut is how many runs ended in a state that was known.
 	Cut int
 	// Most is what the largest run was like, in accesses; Races is how many reversals there were to try.
 	Most, Races, Placements int
+	// Calls are all that processes and workers made.
+	Calls int
 	// Violations counts the failing runs by invariant.
 	Violations map[string]int
 	Exercised  map[string]int
@@ -89,6 +95,8 @@ type Path struct {
 	TraceHash uint64
 	// Number says how many runs had been made, with this one.
 	Number int
+	// Calls are those of all these runs.
+	Calls int
 
 	placed    int // faults of Plan that the search placed
 	position  int // of the last departure, in accesses
@@ -97,13 +105,7 @@ type Path struct {
 
 // Violated names the invariants that the run violated.
 func (p *Path) Violated() []string {
-	var names []string
-	for _, inv := range p.Result.Report.Invariants {
-		if inv.Verdict == checker.Invalid {
-			names = append(names, inv.Name)
-		}
-	}
-	return names
+	return violated(&p.Result)
 }
 
 // departures is in how many ways the run departs from the first.
@@ -112,8 +114,11 @@ func (p *Path) departures() int { return p.placed + p.reversals }
 // Run searches. Its result follows from the scenario, the dispatcher, the seed and the bounds; what a budget or an interruption
 // cuts short is reported as far as it came.
 func Run(ctx context.Context, s Search) Outcome {
-	began := time.Now()
-	x := &search{Search: s, known: map[uint64]uint8{}}
+	return (&search{Search: s, known: map[uint64]uint8{}}).run(ctx)
+}
+
+func (x *search) run(ctx context.Context) Outcome {
+	began, s := time.Now(), &x.Search
 	x.outcome.Violations, x.outcome.Exercised = map[string]int{}, map[string]int{}
 	plan, err := s.Scenario.Plan(s.Options.Seed)
 	if err != nil {
@@ -145,6 +150,8 @@ type search struct {
 	known    map[uint64]uint8
 	settings dispatcher.Settings
 	outcome  Outcome
+	// learned is told of every run, and of where what was known begins. Only of tests.
+	learned func(p *Path, accesses []clusters.Access, end int)
 }
 
 // batch is how many runs are made before what they found becomes known to the next: a fixed number, so that nothing depends on how
@@ -154,7 +161,7 @@ const batch = 256
 // level makes all runs of as many departures, and tells whether to go on.
 func (x *search) level(ctx context.Context, level int) bool {
 	for len(x.levels[level]) > 0 {
-		if ctx.Err() != nil || !x.Until.IsZero() && time.Now().After(x.Until) {
+		if ctx.Err() != nil || !x.Until.IsZero() && time.Now().After(x.Until) || x.Most > 0 && x.outcome.Runs >= x.Most {
 			return false
 		}
 		n := min(batch, len(x.levels[level]))
@@ -191,6 +198,8 @@ func (x *search) take(p *Path, f *finding) {
 	o := &x.outcome
 	o.Runs++
 	o.Most = max(o.Most, len(f.accesses))
+	o.Calls += len(f.calls)
+	o.Deepest = max(o.Deepest, p.reversals)
 	r := &f.result
 	cut := errors.Is(r.Err, clusters.ErrSeen)
 	switch {
@@ -211,11 +220,15 @@ func (x *search) take(p *Path, f *finding) {
 	if r.Verdict == checker.Invalid {
 		o.Failures++
 		if o.First == nil {
-			p.Result, p.TraceHash, p.Number = *r, f.hash, o.Runs
+			p.Result, p.TraceHash, p.Number, p.Calls = *r, f.hash, o.Runs, o.Calls
 			o.First = p
 		}
 	}
-	if end := x.learn(p, f); end >= p.position {
+	end := x.learn(p, f)
+	if x.learned != nil {
+		x.learned(p, f.accesses, end)
+	}
+	if end >= p.position {
 		x.depart(p, f, end)
 	}
 }

@@ -53,10 +53,14 @@ func TestReferenceIsRightInASmallWorld(t *testing.T) {
 	}
 }
 
-// reachable lists the planted defects that a search finds with one fault in a small world: the world, and what is violated.
+// reachable lists the planted defects: where a search with one fault finds each, in which run, and what is violated; or why it does not.
 const reachable = "testdata/reachable.txt"
 
-// TestPlantedDefectsAreFoundWithoutChance looks for those that are known to be reachable; -update looks for all, which takes minutes.
+// cheap is how many runs a search may take that every test repeats; -update repeats all, which takes minutes.
+const cheap = 60
+
+// TestPlantedDefectsAreFoundWithoutChance: every planted defect that one fault in one of the small worlds can show is found, and of the others it
+// is known why not.
 func TestPlantedDefectsAreFoundWithoutChance(t *testing.T) {
 	if *update {
 		writeReachable(t)
@@ -65,35 +69,70 @@ func TestPlantedDefectsAreFoundWithoutChance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	known, repeated := map[string]bool{}, 0
 	for line := range strings.Lines(string(text)) {
 		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		world, violated, _ := strings.Cut(strings.TrimSpace(rest), ": ")
-		if got := find(t, world, name); got != violated {
-			t.Errorf("%s in %s: violates %q, want %q", name, world, got, violated)
+		known[name] = true
+		where, what, _ := strings.Cut(strings.TrimSpace(rest), ": ")
+		if where == "not classified" {
+			t.Logf("%s: nobody has looked yet", name)
+			continue
+		}
+		if why := unreachable[name]; where == "not found" {
+			if what != why || why == "" {
+				t.Errorf("%s is not found, and it is not known why", name)
+			}
+			continue
+		}
+		var run int
+		scenario, which, _ := strings.Cut(where, ", ")
+		if _, err := fmt.Sscanf(which, "run %d", &run); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if run > cheap {
+			continue
+		}
+		repeated++
+		if got, n := find(t, scenario, name); got != what || n != run {
+			t.Errorf("%s in %s: run %d violates %q, want run %d and %q", name, scenario, n, got, run, what)
+		}
+	}
+	t.Logf("%d of %d repeated", repeated, len(known))
+	for _, d := range planted.Defects() {
+		if !known[d.System.Name] {
+			t.Errorf("it is not known whether %s is found: go test ./scenarios/explore -run Planted -update", d.System.Name)
 		}
 	}
 }
 
-func find(t *testing.T, scenario, dispatcher string) string {
+// find tells what the first failing run violates, and which run that is.
+func find(t *testing.T, scenario, dispatcher string) (string, int) {
 	t.Helper()
-	o := explore.Run(t.Context(), searchOf(t, scenario, dispatcher, explore.Bounds{Faults: 1, Kinds: explore.Kinds()}))
+	s := searchOf(t, scenario, dispatcher, explore.Bounds{Faults: 1, Kinds: explore.Kinds()})
+	s.Most = 1500 // as squall explore --compare
+	o := explore.Run(t.Context(), s)
 	if o.Failed != nil {
 		t.Fatalf("%s: %v", dispatcher, o.Failed)
 	}
 	if o.First == nil {
-		return ""
+		return "", o.Runs
 	}
-	return strings.Join(o.First.Violated(), ", ")
+	return strings.Join(o.First.Violated(), ", "), o.First.Number
 }
 
 func writeReachable(t *testing.T) {
 	var list strings.Builder
 	for _, d := range planted.Defects() {
-		for _, world := range []string{"two-tasks-control", "two-tasks-slow-control"} {
-			if violated := find(t, world, d.System.Name); violated != "" {
-				fmt.Fprintf(&list, "%-28s %s: %s\n", d.System.Name, world, violated)
+		name, found := d.System.Name, false
+		for _, world := range explore.SmallWorlds() {
+			violated, run := find(t, world, name)
+			if found = violated != ""; found {
+				fmt.Fprintf(&list, "%-26s %s, run %d: %s\n", name, world, run, violated)
 				break
 			}
+		}
+		if !found {
+			fmt.Fprintf(&list, "%-26s not found: %s\n", name, unreachable[name])
 		}
 	}
 	if err := os.WriteFile(reachable, []byte(list.String()), 0o644); err != nil {

@@ -31,6 +31,19 @@ var kinds = []kind{
 	{"refused", "the server refuses the connection, for this call and all others of the caller for a while", false, refused},
 	{"late", "the caller gives up, and then the call takes effect", false, late},
 	{"pause", "a replica stands still when it has made the call, until it must have lost its lease", false, pause},
+	{"clock", "a replica's clock goes ahead by as long as a lease and more, when it makes the call, and for as long", false, clock},
+	{"throttled", "the server answers that it is too busy, for this call and all others of the caller for a while", false, throttled},
+	{"evicted", "somebody deletes the pod of the call's task, with its grace period, just before the call", false, toPod(faults.PodEvict)},
+	{"removed", "somebody removes the object of that pod by force, while its container may be alive", false, removed},
+	{"relabelled", "somebody edits the labels by which that pod is selected", false, toPod(faults.PodRelabel)},
+	{"killed", "that pod's container is killed", false, toPod(faults.ContainerKill)},
+	{"node-off", "the machine on which that container runs is off, until the task must have been recovered", false, toNode(faults.NodeKill)},
+	{"cut-off", "that machine reaches neither API server nor database, as long", false, toNode(faults.NodePartition)},
+}
+
+// SmallWorlds are the scenarios of the library that are made to be searched.
+func SmallWorlds() []string {
+	return []string{"two-tasks-control", "two-tasks-slow-control", "three-tasks-failing-control"}
 }
 
 // Kinds are the names of the faults that a search can place.
@@ -110,6 +123,45 @@ func late(c *clusters.Called, s *dispatcher.Settings) (faults.Fault, bool) {
 	reads := verb == history.Get || verb == history.List || verb == history.Read || verb == history.Scan || verb == history.Now ||
 		verb == history.GetLease || verb == history.NodeExists
 	return faults.Fault{Kind: faults.Call, Action: clusters.Late, Target: of(c), For: lapse(s) + time.Second, Delay: clusters.Fixed(lapse(s))}, !reads
+}
+
+func clock(c *clusters.Called, s *dispatcher.Settings) (faults.Fault, bool) {
+	return faults.Fault{Kind: faults.ClockSkew, Target: faults.Target{Process: c.Process}, By: lapse(s), For: lapse(s)}, c.Replica
+}
+
+func throttled(c *clusters.Called, s *dispatcher.Settings) (faults.Fault, bool) {
+	t := of(c)
+	t.Verb, t.Nth = "", 0
+	f := faults.Fault{Kind: faults.Call, Action: clusters.Answer, Code: history.Throttled.String(), Target: t, For: 5 * time.Second}
+	return f, c.Port == clusters.API
+}
+
+// toPod befalls the pod of the call's task. Who makes the call does not matter, only when.
+func toPod(k faults.Kind) func(*clusters.Called, *dispatcher.Settings) (faults.Fault, bool) {
+	return func(c *clusters.Called, _ *dispatcher.Settings) (faults.Fault, bool) {
+		return faults.Fault{Kind: k, Target: faults.Target{Task: c.Task}}, aboutPod(c)
+	}
+}
+
+// removed is not placed where the reconciler looks: it does that when a container has ended, too. With its object goes, finalizer and all, whatever
+// tells how it ended, and nobody can know any more whether it was the deadline.
+func removed(c *clusters.Called, s *dispatcher.Settings) (faults.Fault, bool) {
+	f, ok := toPod(faults.PodRemove)(c, s)
+	return f, ok && !strings.HasPrefix(c.Process, "reconciler-")
+}
+
+// toNode befalls the machine of the call's task, for as long as it takes to replace what runs there.
+func toNode(k faults.Kind) func(*clusters.Called, *dispatcher.Settings) (faults.Fault, bool) {
+	return func(c *clusters.Called, s *dispatcher.Settings) (faults.Fault, bool) {
+		f := faults.Fault{Kind: k, Target: faults.Target{Node: "task:" + c.Task}, For: s.RecoveryGrace + s.PodGrace + s.TerminationTimeout + 2*s.RecoverInterval}
+		return f, aboutPod(c)
+	}
+}
+
+// aboutPod tells that there may be a pod for the task of the call.
+func aboutPod(c *clusters.Called) bool {
+	verb, _ := history.ParseVerb(c.Verb)
+	return c.Task != "" && verb != history.Submit && verb != history.Create
 }
 
 func pause(c *clusters.Called, s *dispatcher.Settings) (faults.Fault, bool) {

@@ -29,7 +29,7 @@ func (x *search) runAll(ctx context.Context, paths []*Path) []finding {
 				if i >= len(paths) || ctx.Err() != nil {
 					return
 				}
-				found[i] = x.run(ctx, paths[i])
+				found[i] = x.make(ctx, paths[i])
 			}
 		})
 	}
@@ -42,8 +42,8 @@ func (x *search) runAll(ctx context.Context, paths []*Path) []finding {
 	return found
 }
 
-// run makes one run, up to a state that is known.
-func (x *search) run(ctx context.Context, p *Path) finding {
+// make makes one run, up to a state that is known.
+func (x *search) make(ctx context.Context, p *Path) finding {
 	o := x.Options
 	o.Plan, o.Order = p.Plan, p.Order
 	o.Seen = func(index int, state uint64) bool { return index >= p.position && x.knows(p, state) }

@@ -158,3 +158,6 @@ func (p *Process) end() {
 	list[len(list)-1] = nil
 	p.kernel.processes = list[:len(list)-1]
 }
+
+// Held tells that something came up for the process while it was paused.
+func (p *Process) Held() bool { return p.due != nil }

@@ -295,6 +295,9 @@ func (s *Server) changed(p *pod, t WatchType) {
 		s.record(t, &p.w)
 	}
 	if s.OnChange != nil {
+		if p.relabelled {
+			t = Deleted // to all who select
+		}
 		s.OnChange(&p.w, t)
 	}
 }
