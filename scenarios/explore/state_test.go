@@ -17,7 +17,7 @@ func TestEqualStatesGoOnAlike(t *testing.T) {
 		bounds               explore.Bounds
 	}{
 		{"two-tasks-control", "reference", explore.Bounds{Reversals: 2}},
-		{"two-tasks-control", "reference", explore.Bounds{Faults: 1, Reversals: 1, Kinds: []string{"crash"}}},
+		{"two-tasks-control", "reference", explore.Bounds{Faults: 1, Reversals: 1, Kinds: []string{"lease-loss"}}},
 		{"two-tasks-control", "reference", explore.Bounds{Faults: 1, Kinds: explore.Kinds()}},
 		{"two-tasks-slow-control", "reference", explore.Bounds{Faults: 1, Kinds: []string{"relabelled", "cut-off"}}},
 		{"two-tasks-control", "no-epoch", explore.Bounds{Faults: 1, Kinds: explore.UsualKinds()}},
@@ -26,7 +26,7 @@ func TestEqualStatesGoOnAlike(t *testing.T) {
 			s := searchOf(t, c.scenario, c.dispatcher, c.bounds)
 			s.All = true
 			twins := explore.TwinsOf(t.Context(), s)
-			const most = 30
+			const most = 12
 			for i := 0; i < len(twins); i += max(len(twins)/most, 1) {
 				x := twins[i]
 				if found := alike(futureOf(t, s, x.First, x.AtFirst), futureOf(t, s, x.Second, x.AtSecond)); found != "" {
