@@ -35,7 +35,8 @@ confirmed, and the report sets every result beside that of the simulation of the
 is run in sim, and in kind too where this machine can do that now; else a line says what was not run.
 
 The status is 0 only if the reference passed everywhere and every planted defect was found. 1 means that the
-suite did not come out as expected, or that something never happened which the reference must come to sometimes; the other values are those of squall run. Failures that --baseline lists are told and do not
+suite did not come out as expected, or that something never happened which the reference must come to sometimes; the other
+values are those of squall run. Failures that --baseline lists are told and do not
 count, unless they violate more than is listed; what is unknown, and a failure of Squall itself, always counts. With
 --write-baseline what failed is known from then on: reasons that the file gives are kept, and what was not run stays in it.`,
 		Example: "  squall chaos --seeds 1000 -o junit=results.xml\n  squall chaos --world kind --keep\n" +
