@@ -295,7 +295,7 @@ func (s *Server) changed(p *pod, t WatchType) {
 		s.record(t, &p.w)
 	}
 	if s.OnChange != nil {
-		if p.relabelled {
+		if p.unselected {
 			t = Deleted // to all who select
 		}
 		s.OnChange(&p.w, t)

@@ -62,7 +62,16 @@ func (s *Server) digestCache(d *kernel.Digest) {
 // digest is what is told of the object, and what only the API server knows of it.
 func (p *pod) digest(d *kernel.Digest) {
 	digestWorkload(d, &p.w)
-	d.Flags(p.immediate, p.disrupted, p.gone, p.relabelled, p.container != nil)
+	d.Flags(p.immediate, p.disrupted, p.gone, p.unselected, p.container != nil)
+	for _, part := range p.parts {
+		d.Text(string(part.w.UID))
+	}
+	if p.whole != nil {
+		d.Text(string(p.whole.w.UID))
+	}
+	if p.launcher != nil {
+		d.Text(string(p.launcher.Workload.UID))
+	}
 	if n := p.node; n != nil && n.gone {
 		d.Flags(n.missed)
 		d.Moment(n.missedAt)
@@ -75,7 +84,7 @@ func digestWorkload(d *kernel.Digest, w *dispatcher.Workload) {
 	}
 	d.Add(uint64(w.Attempt)<<32 | uint64(w.Token))
 	d.Add(uint64(w.ExitCode)<<8 | uint64(w.Restarts))
-	d.Flags(w.OnDemand, w.Held, w.Deleting)
+	d.Flags(w.OnDemand, w.Held, w.Deleting, w.Owns)
 	for _, t := range [...]time.Duration{w.Deadline, w.Grace, time.Duration(w.DeletedAt.UnixNano())} {
 		d.Moment(t)
 	}

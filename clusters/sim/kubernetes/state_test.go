@@ -54,19 +54,20 @@ func TestEveryFieldIsInTheDigest(t *testing.T) {
 		"w.Version": "grows with every change of anything, so no two histories would meet; only watches compare it, and what planted programs watched is part of what they learned",
 		"w.Work":    "is the task's, which does not change",
 		"task":      derived, "number": "the UID has it", "node": "w.Node is its name", "container": "is among the node's", "seen": fixed, "owner": fixed,
+		"parts": "by UID", "whole": "by UID", "launcher": "by its pod's UID",
 	})
 	digesttest.Fields(t, n, digest, timer, map[string]string{
 		"id": derived, "group": fixed, "spot": fixed, "room": fixed, "pullers": "a list: by UID", "containers": "a list: each by itself", "firstBeat": fixed,
 		"missedAt": "counts only once the node is gone", "missed": "likewise",
 	})
 	digesttest.Fields(t, p.container, digest, timer, map[string]string{
-		"Workload": "the pod's, as it was when the kubelet first saw it: the UID tells which", "Node": derived, "Number": "only a name", "Task": derived, "NodeID": derived,
+		"Workload": "the pod's, as it was when the kubelet first saw it: the UID tells which", "Node": derived, "Ticket": fixed, "Number": "only a name", "Task": derived, "NodeID": derived,
 		"Guest": "the Host's part", "server": fixed, "pod": "by UID", "node": "whose list it is in", "index": "running has no order that means anything", "arrives": fixed,
 	})
 	digesttest.Fields(t, s, digest, timer, map[string]string{
 		"OnChange": fixed, "k": fixed, "host": fixed, "platform": fixed, "machines": fixed, "settings": fixed, "labels": fixed,
 		"streams": "under Explore every distribution is fixed",
-		"version": "as that of objects", "pods": "byName has the same", "byName": "a list: each by itself", "live": derived, "relabelled": derived,
+		"version": "as that of objects", "pods": "byName has the same", "byName": "a list: each by itself", "live": derived, "unselected": derived,
 		"leases": "their holders' and readers' side is followed by package sim", "snapshots": "only of lists in pages, which small worlds have none of: by their number",
 		"journal": "as far as stale lists will show it", "cache.applied": "a position in the journal", "cache.items": "a list: each by itself",
 		"lag": "a distribution: by what is typical of it", "groups": "a list: by how many nodes there are and were", "nodes": "a list: each by itself", "unready": derived,
