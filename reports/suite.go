@@ -102,10 +102,13 @@ func (x Suite) WriteHTML(w io.Writer, title, version string, all []Summary) erro
 func (p *suitePage) sum(version string, all []Summary) {
 	t := TotalsOf(all)
 	p.Headline = strconv.Itoa(t.AsExpected) + " of " + count(t.Results, "result", "results") + " as expected"
-	known := 0
+	known, flaky := 0, 0
 	for _, s := range all {
 		if s.Known {
 			known++
+		}
+		if len(s.Moods) > 0 {
+			flaky++
 		}
 	}
 	switch bad := t.Results - t.AsExpected; {
@@ -123,6 +126,9 @@ func (p *suitePage) sum(version string, all []Summary) {
 	p.Facts = []fact{{"Valid", strconv.Itoa(t.Valid)}, {"Invalid", strconv.Itoa(t.Invalid)}, {"Unknown", strconv.Itoa(t.Unknown)},
 		{"Harness failures", strconv.Itoa(t.Fail)}, {"Seeds", thousands(t.Seeds)}, {"Virtual time", hours(t.Virtual.Seconds())},
 		{"Wall time", seconds(t.Wall)}, {"Squall", version}}
+	if flaky > 0 {
+		p.Facts = append(p.Facts, fact{"Flaky", strconv.Itoa(flaky)})
+	}
 }
 
 func hours(seconds float64) string {

@@ -54,6 +54,8 @@ func TestAFlakyResultIsTold(t *testing.T) {
 		if text := b.String(); name != "json" && !strings.Contains(text, "as expected in 1 of 3 runs") || !strings.Contains(text, "seed 2: task-2 must succeed") && name != "json" ||
 			name != "html" && !strings.Contains(text, "runs/first") || name == "json" && !strings.Contains(text, `"as_expected": 1,`) {
 			t.Errorf("%s does not tell that it is flaky:\n%s", name, text)
+		} else if name == "html" && !strings.Contains(text, "<dt>Flaky</dt><dd>1</dd>") {
+			t.Error("the page does not count it in its banner")
 		}
 	}
 	if !s.Passed() {
