@@ -2,6 +2,7 @@ package checker
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/squall-chaos/squall/checker/history"
@@ -68,8 +69,7 @@ func (f *finding) rateOf(s series) {
 	if len(calls) < 2 {
 		return
 	}
-	streams := make([]stream, s.keys)
-	next := make([]int32, len(calls))
+	streams, next := f.series(s.keys, len(calls))
 	for i := range calls {
 		o := &f.Operations[calls[i]]
 		if i > 0 && f.Operations[calls[i-1]].Call == o.Call {
@@ -117,6 +117,14 @@ func (f *finding) spread(q *stream, verb history.Verb, next []int32) bool {
 	}
 	q.spare = len(tasks)*perTask - int(q.count)
 	return q.spare >= 0
+}
+
+// series has room for as many streams and calls.
+func (r *run) series(keys, calls int) ([]stream, []int32) {
+	r.streams = slices.Grow(r.streams[:0], keys)[:keys]
+	r.next = slices.Grow(r.next[:0], calls)[:calls]
+	clear(r.streams)
+	return r.streams, r.next
 }
 
 // pace judges one more call of a stream; a stream is accused once until it is slow enough again.

@@ -32,6 +32,9 @@ type run struct {
 
 	rowStarts []int32 // see rowsOf
 	rowsBy    []int32
+
+	streams []stream // of rateOf, for one series after the other
+	next    []int32
 }
 
 // execution is one time that a task's work truly ran.
@@ -169,7 +172,7 @@ func (r *run) started(x *execution) *history.Event { return &r.Events[x.start] }
 // over is where and when an execution ended; one that never did outlives the history.
 func (r *run) over(x *execution) (history.Seq, time.Duration) {
 	if x.end < 0 {
-		return math.MaxUint64, r.last
+		return math.MaxUint32, r.last
 	}
 	return r.Events[x.end].Seq, r.Events[x.end].At
 }

@@ -232,7 +232,7 @@ func (r *runner) phases(ctx context.Context) error {
 }
 
 // over tells that nothing can happen any more before the horizon.
-func (r *runner) over() bool { return r.injector.Done() && r.cluster.Quiet() && r.submitted() }
+func (r *runner) over() bool { return r.submitted() && r.cluster.Quiet() && r.injector.Done() }
 
 func (r *runner) stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

@@ -26,7 +26,7 @@ func text[T any](name string, at func(*T) *string) field[T] {
 }
 
 // unsigned is a whole number.
-func unsigned[T any, N ~uint64](name string, at func(*T) *N) field[T] {
+func unsigned[T any, N ~uint32 | ~uint64](name string, at func(*T) *N) field[T] {
 	return field[T]{name: name, key: key(name),
 		put: func(b []byte, f *field[T], _ *names, v *T) []byte {
 			if n := *at(v); n != 0 {
@@ -39,7 +39,9 @@ func unsigned[T any, N ~uint64](name string, at func(*T) *N) field[T] {
 			if raw.kind != numberValue || !ok {
 				return wanted("a whole number")
 			}
-			*at(v) = N(n)
+			if *at(v) = N(n); uint64(*at(v)) != n {
+				return wanted("a whole number up to " + strconv.FormatUint(uint64(^N(0)), 10))
+			}
 			return problem{}
 		},
 	}

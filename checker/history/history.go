@@ -7,8 +7,9 @@ package history
 
 import "time"
 
-// Seq is a position in the one total order of a history; 0 is "none".
-type Seq uint64
+// Seq is a position in the one total order of a history; 0 is "none". It has 32 bits, since four of them are in every operation, and a
+// history of four thousand million records does not fit in memory anyway.
+type Seq uint32
 
 // ID is a 1-based index into a table of names of a History; 0 is "none".
 type ID int32
@@ -184,8 +185,8 @@ const Gated = "gated"
 
 // Event is one thing that happened.
 type Event struct {
-	Seq  Seq
 	At   time.Duration // offset from the start of the run
+	Seq  Seq
 	Kind Kind
 
 	Phase       Phase

@@ -9,6 +9,12 @@ type Table struct {
 // NewTable returns an empty table.
 func NewTable() *Table { return &Table{ids: map[string]ID{}} }
 
+// Clear forgets all names. Who has asked for Names may not look at them any more.
+func (t *Table) Clear() {
+	clear(t.ids)
+	t.names = t.names[:0]
+}
+
 // ID returns the name's ID, new or known; the empty name is 0.
 func (t *Table) ID(name string) ID {
 	if name == "" {

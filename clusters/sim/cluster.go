@@ -39,6 +39,7 @@ type Cluster struct {
 	spare    []*call // to be used again
 	spares   spares
 	contexts contexts
+	room     *room
 	holders  map[string]dispatcher.InstanceID
 	runTimes map[string]time.Duration
 	counted  map[dispatcher.Ticket]bool // effects that count
@@ -61,11 +62,19 @@ func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 	if c.Order.Strategy == clusters.Explore {
 		c.Platform = c.Platform.Steady()
 	}
-	k := kernel.New(c.Seed)
+	k := m.kernel
+	if k == nil {
+		k = kernel.New(c.Seed)
+	} else {
+		k.Reset(c.Seed)
+	}
 	w := &Cluster{
 		config: c, kernel: k, labels: newLabels(k), record: newRecord(k, m, c.Fork), chance: k.Stream("rules"),
 		shutdown: k.Stream("worker: shutdown"), holders: map[string]dispatcher.InstanceID{},
-		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{}, contexts: m.contexts,
+		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{}, contexts: m.contexts, room: m.room,
+	}
+	if w.room == nil {
+		w.room = &room{}
 	}
 	w.order(c.Order)
 	api := &server{} // the leases are on it too
@@ -74,14 +83,14 @@ func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 	w.ports.store = port{clusters.Store, c.Platform.StoreLatency, k.Stream("latency: store"), &server{}}
 	w.database = postgres.New(postgres.Config{
 		Settings: c.Settings, Clock: k.Time, Lag: c.Platform.ReplicaLag, Stream: k.Stream("postgres: lag"),
-		OnCommit: w.record.committed, Rows: m.rows,
+		OnCommit: w.record.committed, Rows: m.rows, Room: w.room.tasks.Take,
 	})
 	*m = Memory{} // it is this world's now
 	w.store = w.database
 	if hook := c.System.Store; hook != nil {
 		w.store = hook(w.database)
 	}
-	w.kube = kubernetes.New(k, c, w)
+	w.kube = kubernetes.New(k, c, w, &w.room.objects)
 	if w.explorer != nil {
 		w.record.explorer, w.kube.OnChange = w.explorer, w.explorer.changed
 	}
@@ -135,7 +144,7 @@ func (c *Cluster) Tasks() *history.Table { return c.record.tasks }
 func (c *Cluster) Nodes() *history.Table { return c.record.nodes }
 
 // History is what was recorded so far. Meta has what the world knows; the scenario is the harness's to add.
-func (c *Cluster) History() *history.History { return c.record.history(c.config) }
+func (c *Cluster) History() *history.History { return c.record.history(&c.config) }
 
 // Kernel gives tests access to the trace.
 func (c *Cluster) Kernel() *kernel.Kernel { return c.kernel }

@@ -30,17 +30,23 @@ type record struct {
 }
 
 func newRecord(k *kernel.Kernel, m *Memory, fork clusters.Fork) *record {
-	r := &record{
-		kernel:     k,
-		fork:       fork,
-		operations: m.operations,
-		events:     m.events,
-		open:       m.open,
-		processes:  history.NewTable(),
-		tasks:      history.NewTable(),
-		nodes:      history.NewTable(),
+	r := m.record
+	if r == nil {
+		r = &record{processes: history.NewTable(), tasks: history.NewTable(), nodes: history.NewTable()}
 	}
+	r.kernel, r.fork = k, fork
 	return r
+}
+
+// again is an empty record on the memory of one that nobody looks at any more. What it held is written over, but for calls: they would
+// keep their world alive.
+func (r *record) again() *record {
+	clear(r.open[:cap(r.open)])
+	r.processes.Clear()
+	r.tasks.Clear()
+	r.nodes.Clear()
+	return &record{operations: r.operations[:0], events: r.events[:0], open: r.open[:0], processes: r.processes, tasks: r.tasks, nodes: r.nodes,
+		specs: r.specs[:0], rows: r.rows[:0]}
 }
 
 func (r *record) next() history.Seq {
@@ -210,7 +216,7 @@ func (r *record) returned(c *call, err error) {
 }
 
 // history is the record so far.
-func (r *record) history(c clusters.Config) *history.History {
+func (r *record) history(c *clusters.Config) *history.History {
 	limits := clusters.LimitsOf(c.Settings, r.lateness)
 	tasks := r.tasks.Names()
 	if n := len(tasks); n > len(r.specs) {

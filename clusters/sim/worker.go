@@ -49,7 +49,8 @@ const retryAfter = time.Second
 // ContainerStarted begins the worker of a container.
 func (c *Cluster) ContainerStarted(k *kubernetes.Container) {
 	task := string(k.Workload.Task)
-	w := &worker{
+	w := c.room.workers.New()
+	*w = worker{
 		container: k,
 		ticket:    dispatcher.Ticket{ID: k.Workload.Task, Token: k.Workload.Token, Workload: k.Ticket},
 		settings:  &c.config.Settings,

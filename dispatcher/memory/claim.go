@@ -20,7 +20,7 @@ func (s *Store) Claim(_ context.Context, t dispatcher.Term, limit int) ([]dispat
 	if most <= 0 {
 		return nil, nil
 	}
-	claimed := make([]dispatcher.Task, 0, most)
+	claimed := s.page(most)
 	claimed = s.takeOver(claimed, t.Epoch, limit, now)
 	return s.claimDue(claimed, t.Epoch, limit, now), nil
 }

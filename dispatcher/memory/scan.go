@@ -13,7 +13,7 @@ func (s *Store) Scan(_ context.Context, q dispatcher.Scan) (dispatcher.Page, err
 	now := s.now()
 	page, rows := newPager(q, now), s.candidates(q, now)
 	if most := min(len(rows), max(q.Limit, 0)); most > 0 {
-		page.Tasks = make([]dispatcher.Task, 0, most)
+		page.Tasks = s.page(most)
 	}
 	for _, e := range rows {
 		if !page.add(e.row) {

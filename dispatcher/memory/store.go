@@ -12,6 +12,8 @@ type Store struct {
 	// OnCommit is called once for every row that a transaction changed, with the row as it now is: for reading, and
 	// not for longer than the call. Rewind does not call it: what it takes back it returns.
 	OnCommit func(after *dispatcher.Task)
+	// Room makes the pages that Scan and Claim return; nil: each is made anew.
+	Room func(rows int) []dispatcher.Task
 	// KeepUndo keeps what Rewind and ScanAsOf need. Set it before the first transaction.
 	KeepUndo bool
 
@@ -53,6 +55,14 @@ var _ dispatcher.Store = (*Store)(nil)
 // New returns an empty store; now is the database clock and is read once per transaction.
 func New(s dispatcher.Settings, now func() time.Time) *Store {
 	return &Store{settings: s, now: now, rows: map[dispatcher.TaskID]*row{}}
+}
+
+// page returns an empty page with room for so many rows.
+func (s *Store) page(rows int) []dispatcher.Task {
+	if s.Room == nil {
+		return make([]dispatcher.Task, 0, rows)
+	}
+	return s.Room(rows)[:0]
 }
 
 // Reset makes the store as empty as New does, on the memory that it has: for those who run many simulations.

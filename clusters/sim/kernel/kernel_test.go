@@ -152,6 +152,70 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// TestKillFromEveryPlace is of processes that execute the events while they are parked: one of them may be the one that an event kills.
+func TestKillFromEveryPlace(t *testing.T) {
+	for seed := range uint64(200) {
+		k, r := New(seed), rand.New(rand.NewPCG(seed, 1))
+		unwound, alive := 0, []*Process{}
+		spawn := func() {
+			alive = append(alive, k.Spawn("p", func(p *Process) {
+				defer func() { unwound++ }()
+				for range r.IntN(20) {
+					p.Sleep(time.Duration(r.IntN(5)), 0)
+					if r.IntN(6) == 0 {
+						alive[r.IntN(len(alive))].Kill()
+					}
+					if p.Live(); k.Running() != p {
+						t.Error("a process goes on that is not the running one")
+					}
+				}
+			}))
+		}
+		for range 10 {
+			spawn()
+		}
+		for range 30 {
+			k.After(time.Duration(r.IntN(40)), 0, func() {
+				victim := alive[r.IntN(len(alive))]
+				if victim.Kill(); victim.Alive() || k.Running() != nil {
+					t.Error("alive after its death, or a process runs while an event does")
+				}
+				spawn()
+			})
+		}
+		for at := range time.Duration(10) {
+			run(t, k, 5*at)
+		}
+		run(t, k, forever)
+		if len(k.processes) != 0 || k.Running() != nil {
+			t.Fatalf("seed %d: %d processes left", seed, len(k.processes))
+		}
+		if k.Close(); unwound > len(alive) {
+			t.Fatalf("seed %d: %d of %d unwound", seed, unwound, len(alive))
+		}
+	}
+}
+
+// TestPanicBelowAProcess is of an event that a parked process executes: its panic is the run's, not the process's.
+func TestPanicBelowAProcess(t *testing.T) {
+	k, unwound := New(1), 0
+	for range 3 {
+		k.Spawn("p", func(p *Process) {
+			defer func() { unwound++ }()
+			for {
+				p.Sleep(1, 0)
+			}
+		})
+	}
+	k.After(3, k.Label("kubelet"), func() { panic("out of luck") })
+	if err := k.Run(10, nil); err == nil || !strings.Contains(err.Error(), `event "kubelet"`) || unwound != 0 || k.Now() != 3 {
+		t.Errorf("%v at %v, %d unwound", err, k.Now(), unwound)
+	}
+	if k.Close(); unwound != 3 {
+		t.Errorf("%d of 3 unwound", unwound)
+	}
+}
+
 func TestPausedProcessGoesOnAfterResume(t *testing.T) {
 	k := New(1)
 	var woken []time.Duration

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"iter"
 	"runtime/debug"
 	"time"
 )
@@ -12,9 +11,8 @@ type Process struct {
 	kernel *Kernel
 	name   string
 	owner  Owner
-	next   func() (struct{}, bool)
-	stop   func()
-	yield  func(struct{}) bool
+	strand strand
+	heir   *strand // has the floor when it ends
 
 	index  int    // in Kernel.processes
 	parks  uint64 // parks that are over: tells a wake meant for an earlier one
@@ -31,11 +29,12 @@ type killed struct{}
 // Spawn starts a process at the present instant. It ends when run returns or it is killed; a panic ends
 // the whole Run.
 func (k *Kernel) Spawn(name string, run func(p *Process)) *Process {
-	p := &Process{kernel: k, name: name, index: len(k.processes), owner: k.Owner(name)}
+	p := &Process{kernel: k, name: name, index: len(k.processes), owner: k.Owner(name), heir: &k.host}
 	k.processes = append(k.processes, p)
-	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
-		p.yield = yield
+	p.strand.begin(func() {
 		defer p.finish()
+		p.Live()
+		k.running = p
 		run(p)
 	})
 	k.Wake(p, 0, k.start, nil)
@@ -61,9 +60,11 @@ func (p *Process) Live() {
 // Park gives way until a Wake of this process comes up, and returns the value of that Wake.
 // It must be called by the process itself.
 func (p *Process) Park() any {
-	if p.killed || !p.yield(struct{}{}) {
-		panic(killed{})
-	}
+	p.Live()
+	p.kernel.running = nil
+	p.kernel.pursue(p)
+	p.kernel.running = p
+	p.Live()
 	v := p.value
 	p.value = nil
 	return v
@@ -87,23 +88,11 @@ func (k *Kernel) Wake(p *Process, d time.Duration, label Label, value any) Timer
 	return Timer{queue: &k.queue, slot: slot, generation: e.generation}
 }
 
-// resume goes on with the process for a wake that has come up.
-func (p *Process) resume(e event) {
-	if p.ended || e.park != p.parks {
-		return
+// hold keeps a wake that comes up while the process is paused. One that was meant for an earlier Park does nothing.
+func (p *Process) hold(e *event) {
+	if !p.ended && e.park == p.parks && p.due == nil {
+		p.due = &event{value: e.value, label: e.label}
 	}
-	if p.paused {
-		if p.due == nil {
-			p.due = &event{value: e.value, label: e.label}
-		}
-		return
-	}
-	p.parks++
-	p.value = e.value
-	caller := p.kernel.running
-	p.kernel.running = p
-	p.next()
-	p.kernel.running = caller
 }
 
 // Pause has wakes that come up from now on wait for Resume.
@@ -123,21 +112,26 @@ func (p *Process) Kill() {
 	if p.ended || p.killed {
 		return
 	}
+	k := p.kernel
 	p.killed = true
-	if p.kernel.running == p {
+	switch {
+	case k.running == p:
 		panic(killed{})
+	case k.floor == &p.strand: // it is parked below the event that kills it, and unwinds when that is over
+		p.end()
+		return
 	}
-	caller := p.kernel.running
-	p.kernel.running = p
-	p.stop()
-	p.kernel.running = caller
-	p.end() // for one that never began
+	caller := k.running
+	k.running, p.heir = p, k.floor
+	k.give(&p.strand)
+	k.running = caller
 }
 
 // finish is the last thing that a process does.
 func (p *Process) finish() {
 	r := recover()
 	p.end()
+	p.kernel.running, p.kernel.floor = nil, p.heir
 	if r == nil {
 		return
 	}

@@ -130,26 +130,25 @@ func (k *Kernel) enter(at time.Duration, label Label) uint32 {
 	return slot
 }
 
-// stepChosen executes the event that the strategy takes from those that are due within the window of the first, up to until.
-func (k *Kernel) stepChosen(until time.Duration) {
+// onward ends what the last event was, and tells whether there may be another.
+func (k *Kernel) onward() bool {
+	k.ordered.owner, k.ordered.cause = 0, 0
+	return k.since == 0 || !k.ordered.halted
+}
+
+// choose takes the event that the strategy wants from those that are due within the window of the first.
+func (k *Kernel) choose() (order uint64, e event) {
 	o := k.ordered
 	top := k.queue.heap[0]
 	c := &o.choice
-	c.limit, c.all = min(top.at+o.window, until), false
+	c.limit, c.all = min(top.at+o.window, k.until), false
 	c.due = append(c.due[:0], k.dueAt(&top))
 	chosen := c.due[o.strategy.Next(c)]
 	k.now = max(k.now, chosen.At)
-	e := k.queue.slots[chosen.slot]
+	e = k.queue.slots[chosen.slot]
 	k.queue.stop(chosen.slot, e.generation)
 	o.owner, o.cause = chosen.Owner, chosen.ID
-	k.executing = e.label
-	k.trace.event(k.now, chosen.seq, e.label)
-	if e.process != nil {
-		e.process.resume(e)
-	} else {
-		e.fn()
-	}
-	o.owner, o.cause = 0, 0
+	return chosen.seq, e
 }
 
 func (k *Kernel) dueAt(e *entry) Due {

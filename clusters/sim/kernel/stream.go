@@ -18,13 +18,13 @@ func (k *Kernel) Stream(name string) *rand.Rand {
 
 func (k *Kernel) source(name string) *rand.PCG {
 	source := &rand.PCG{}
-	k.begin(source, name)
+	k.plant(source, name)
 	k.sources[name] = source
 	return source
 }
 
-// begin lets a stream begin anew under the kernel's seed.
-func (k *Kernel) begin(source *rand.PCG, name string) {
+// plant lets a stream begin anew under the kernel's seed.
+func (k *Kernel) plant(source *rand.PCG, name string) {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	source.Seed(spread(k.seed), spread(h.Sum64()^k.seed))
@@ -36,7 +36,7 @@ func (k *Kernel) Fork(seed uint64) {
 	k.seed = seed
 	// Each stream is its own: order does not matter.
 	for name, source := range k.sources {
-		k.begin(source, name)
+		k.plant(source, name)
 	}
 }
 

@@ -39,7 +39,7 @@ func BenchmarkPods(b *testing.B) {
 				k := kernel.New(1)
 				s := New(k, clusters.Config{Platform: lively, Settings: settings, Nodes: []clusters.NodeGroup{
 					pool("od", clusters.OnDemand, 3, n/6+1), pool("spot", clusters.Spot, 3, n/6+1)}},
-					&quiet{k, history.NewTable(), history.NewTable()})
+					&quiet{k, history.NewTable(), history.NewTable()}, &Memory{})
 				s.SetCacheLag(clusters.Fixed(0))
 				for i := range specs {
 					_, _ = s.Create(specs[i])
@@ -61,7 +61,7 @@ func BenchmarkIdleHour(b *testing.B) {
 	settings, _ := dispatcher.Profile("b0")
 	k := kernel.New(1)
 	New(k, clusters.Config{Platform: lively, Settings: settings, Nodes: []clusters.NodeGroup{pool("od", clusters.OnDemand, 6, 10)}},
-		&quiet{k, history.NewTable(), history.NewTable()})
+		&quiet{k, history.NewTable(), history.NewTable()}, &Memory{})
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = k.Run(k.Now()+time.Hour, nil)
@@ -74,7 +74,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(fmt.Sprintf("stale=%v", stale), func(b *testing.B) {
 			k := kernel.New(1)
 			s := New(k, clusters.Config{Platform: lively, Nodes: []clusters.NodeGroup{pool("od", clusters.OnDemand, 6, 20)}},
-				&quiet{k, history.NewTable(), history.NewTable()})
+				&quiet{k, history.NewTable(), history.NewTable()}, &Memory{})
 			for i := range 100 {
 				_, _ = s.Create(workload(fmt.Sprint(i)))
 			}

@@ -48,7 +48,7 @@ func (s *Server) lagChanged() {
 // cached is the state as the cache shows it now.
 func (s *Server) cached() []dispatcher.Workload {
 	s.cache.advance(&s.journal, s.k.Now()-s.lag.Draw(s.streams.lag))
-	items := make([]dispatcher.Workload, len(s.cache.items))
+	items := s.memory.copies.Take(len(s.cache.items))
 	for i, w := range s.cache.items {
 		items[i] = *w
 	}

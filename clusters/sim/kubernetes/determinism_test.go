@@ -28,7 +28,7 @@ func storm(t testing.TB, seed uint64) *world {
 	w.s = New(w.k, clusters.Config{Platform: lively, Settings: settings, Nodes: []clusters.NodeGroup{
 		{Name: "od", CapacityType: clusters.OnDemand, Count: 3, Max: 5, Pods: 10},
 		{Name: "spot", CapacityType: clusters.Spot, Count: 3, Max: 6, Pods: 10},
-	}}, w)
+	}}, w, &Memory{})
 	r := w.k.Stream("storm")
 	second := func(n int) time.Duration { return time.Duration(r.IntN(n * int(time.Second))) }
 	for i := range 200 {

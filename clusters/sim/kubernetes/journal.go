@@ -14,7 +14,6 @@ type journal struct {
 	since   uint64 // changes up to this version are not in it
 	start   int    // how many changes were trimmed
 	changes []change
-	room    []dispatcher.Workload // for copies of objects: one allocation for many
 }
 
 // change is one version of one object.
@@ -27,15 +26,9 @@ type change struct {
 // trimAt is the length from which on the journal is trimmed now and then.
 const trimAt = 1024
 
-const copiesAtOnce = 32
-
 func (s *Server) record(t WatchType, w *dispatcher.Workload) {
 	j := &s.journal
-	if len(j.room) == 0 {
-		j.room = make([]dispatcher.Workload, copiesAtOnce)
-	}
-	kept := &j.room[0]
-	j.room = j.room[1:]
+	kept := s.memory.copies.New()
 	*kept = *w
 	j.changes = append(j.changes, change{s.k.Now(), t, kept})
 	if len(j.changes)%trimAt == 0 {

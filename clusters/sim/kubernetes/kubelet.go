@@ -52,7 +52,8 @@ func (s *Server) sync(p *pod) {
 func (s *Server) admit(p *pod) {
 	n := p.node
 	s.containers++
-	c := &Container{Workload: p.w, Ticket: p.ticket(), Node: n.name, Number: s.containers, Task: p.task, NodeID: n.id,
+	c := s.memory.containers.New()
+	*c = Container{Workload: p.w, Ticket: p.ticket(), Node: n.name, Number: s.containers, Task: p.task, NodeID: n.id,
 		server: s, pod: p, node: n, state: dispatcher.WorkloadPending, startTime: s.k.Now()}
 	c.arrives = func() { s.reported(c) }
 	p.container = c

@@ -41,7 +41,7 @@ func (s *Server) current(n int) []dispatcher.Workload {
 	if s.unselected > 0 {
 		return s.selected(n)
 	}
-	items := make([]dispatcher.Workload, n)
+	items := s.memory.copies.Take(n)
 	for i := range items {
 		items[i] = s.byName[i].w
 	}

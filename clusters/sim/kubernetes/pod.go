@@ -60,7 +60,8 @@ func (s *Server) create(w dispatcher.Workload, launcher *Container) (*pod, error
 	w.State, w.Failure, w.Node, w.Deleting, w.DeletedAt = dispatcher.WorkloadPending, dispatcher.FailureNone, "", false, time.Time{}
 	// The object has whole seconds; dispatcher/kube asks for no longer a deadline and no shorter a grace than it was told.
 	w.Deadline, w.Grace = w.Deadline.Truncate(time.Second), ceil(w.Grace, time.Second)
-	p := &pod{w: w, task: s.host.Tasks().ID(string(w.Task)), number: s.uids}
+	p := s.memory.pods.New()
+	p.w, p.task, p.number = w, s.host.Tasks().ID(string(w.Task)), s.uids
 	if s.k.Ordered() {
 		p.owner = s.k.Owner("pod " + w.Name)
 	}

@@ -25,6 +25,20 @@ type Host interface {
 	Nodes() *history.Table
 }
 
+// Memory is what objects are made in, to be used again by the cluster of a later run. The zero Memory is ready for use.
+type Memory struct {
+	pods       kernel.Arena[pod]
+	containers kernel.Arena[Container]
+	copies     kernel.Arena[dispatcher.Workload]
+}
+
+// Again takes the memory back from a cluster that is over: nobody may look at its objects any more.
+func (m *Memory) Again() {
+	m.pods.Again()
+	m.containers.Again()
+	m.copies.Again()
+}
+
 // Server is one Kubernetes cluster: API server, controllers and nodes.
 type Server struct {
 	// OnChange is told of every change to an object, for reading and not for longer than the call. May be nil.
@@ -35,6 +49,7 @@ type Server struct {
 	platform clusters.Platform
 	machines [2]clusters.Platform // the platform on on-demand machines, and on spot
 	settings dispatcher.Settings
+	memory   *Memory
 	labels   labels
 	streams  streams
 
@@ -85,10 +100,10 @@ type streams struct {
 	scheduling, placement, pull, startup, provisioning, network, lag, heartbeat *rand.Rand
 }
 
-// New returns a cluster with the configured nodes, all of them ready.
-func New(k *kernel.Kernel, c clusters.Config, h Host) *Server {
+// New returns a cluster with the configured nodes, all of them ready, whose objects are made in m.
+func New(k *kernel.Kernel, c clusters.Config, h Host, m *Memory) *Server {
 	s := &Server{
-		k: k, host: h, platform: c.Platform, settings: c.Settings,
+		k: k, host: h, memory: m, platform: c.Platform, settings: c.Settings,
 		machines: [2]clusters.Platform{c.Platform.On(clusters.OnDemand), c.Platform.On(clusters.Spot)},
 		pods:     map[string]*pod{}, leases: map[string]dispatcher.Lease{}, lag: c.Platform.CacheLag, taintedAt: -slowTaintEvery,
 	}

@@ -50,7 +50,7 @@ func newWorld(t testing.TB, groups ...clusters.NodeGroup) *world {
 func newWorldOn(t testing.TB, p clusters.Platform, groups ...clusters.NodeGroup) *world {
 	w := &world{t: t, k: kernel.New(1), tasks: history.NewTable(), nodes: history.NewTable()}
 	settings, _ := dispatcher.Profile("b0")
-	w.s = New(w.k, clusters.Config{Platform: p, Nodes: groups, Settings: settings}, w)
+	w.s = New(w.k, clusters.Config{Platform: p, Nodes: groups, Settings: settings}, w, &Memory{})
 	return w
 }
 

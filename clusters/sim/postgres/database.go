@@ -25,6 +25,8 @@ type Config struct {
 	Stream   *rand.Rand    // decides the lag
 	// Rows is a store of an earlier run, for its memory. May be nil.
 	Rows *memory.Store
+	// Room makes pages of rows, in memory that lasts as long as the run. May be nil.
+	Room func(rows int) []dispatcher.Task
 	// OnCommit is told of every row that a transaction wrote, and must not keep it. May be nil.
 	OnCommit func(t *dispatcher.Task)
 }
@@ -46,7 +48,7 @@ func New(c Config) *Database {
 	} else {
 		d.Reset(c.Settings, c.Clock)
 	}
-	d.KeepUndo, d.OnCommit = true, c.OnCommit
+	d.KeepUndo, d.OnCommit, d.Room = true, c.OnCommit, c.Room
 	return d
 }
 
