@@ -29,7 +29,7 @@ func TestEveryFieldIsInTheDigest(t *testing.T) {
 	s := New(k, clusters.Config{
 		Settings: settings, Nodes: []clusters.NodeGroup{{Name: "od", CapacityType: clusters.OnDemand, Count: 1, Pods: 5}},
 		Platform: clusters.Platform{APILatency: second, Scheduling: second, ImagePull: second, Startup: second, CacheLag: clusters.Fixed(time.Minute)},
-	}, idle{history.NewTable(), history.NewTable()})
+	}, idle{history.NewTable(), history.NewTable()}, &Memory{})
 	if _, err := s.Create(dispatcher.Workload{Name: "task-a", Task: "a", Token: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestEveryFieldIsInTheDigest(t *testing.T) {
 		"Guest": "the Host's part", "server": fixed, "pod": "by UID", "node": "whose list it is in", "index": "running has no order that means anything", "arrives": fixed,
 	})
 	digesttest.Fields(t, s, digest, timer, map[string]string{
-		"OnChange": fixed, "k": fixed, "host": fixed, "platform": fixed, "machines": fixed, "settings": fixed, "labels": fixed,
+		"OnChange": fixed, "k": fixed, "host": fixed, "memory": fixed, "platform": fixed, "machines": fixed, "settings": fixed, "labels": fixed,
 		"streams": "under Explore every distribution is fixed",
 		"version": "as that of objects", "pods": "byName has the same", "byName": "a list: each by itself", "live": derived, "unselected": derived,
 		"leases": "their holders' and readers' side is followed by package sim", "snapshots": "only of lists in pages, which small worlds have none of: by their number",
