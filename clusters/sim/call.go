@@ -94,15 +94,13 @@ func (c *caller) call(p *port, verb history.Verb, task string) (*call, *history.
 	return k, w.record.begin(k)
 }
 
-// recycle takes back a call that nobody refers to any more. What every call sets anew stays: clearing the whole of it costs as much as
-// recording it.
+// recycle takes back a call that nobody refers to any more.
 func (c *call) recycle() {
 	c.world.record.closed(c)
 	if c.effect != nil {
 		c.effect.recycle()
 	}
-	c.coroutine, c.done, c.effect, c.answer, c.fate, c.more = nil, nil, nil, nil, fate{}, 0
-	c.due, c.settled, c.served, c.left = false, false, false, false
+	*c = call{world: c.world, submitting: c.submitting, applying: c.applying, replying: c.replying}
 	c.world.spare = append(c.world.spare, c)
 }
 
