@@ -102,7 +102,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, whole := a.read(r)
 	c := identify(r, func() []byte { return body })
 	f := a.rules.judge(c, func(Rule) bool { return true })
-	if f.action == "" && f.slow == 0 {
+	if f.action == "" && !f.waits() {
 		a.pass(w, r, c)
 		return
 	}

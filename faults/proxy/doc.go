@@ -35,6 +35,7 @@
 //	cut-call      connection cut, nothing is sent on               connection cut at COMMIT, rolled back
 //	late          no answer, sent on after the delay               no answer to COMMIT, sent on after the delay
 //	slow          sent on after the delay                          COMMIT sent on after the delay
+//	slow, hold    sent on when the rule is disarmed                likewise COMMIT
 //	answer        a Status object                                  an ErrorResponse, see below
 //	crash-caller  sent on; the answer is held back until the       likewise at COMMIT's answer
 //	              rule is disarmed or the connection dies

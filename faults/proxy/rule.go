@@ -22,6 +22,7 @@ type Rule struct {
 	Seed    uint64          `json:"seed,omitempty"`
 	Action  clusters.Action `json:"action"`
 	Delay   Delay           `json:"delay,omitzero"`
+	Hold    bool            `json:"hold,omitempty"` // slow: until the rule is disarmed, instead of a delay
 	Code    string          `json:"code,omitempty"` // a history.Code, of an answer
 
 	// Of answers on the API port: the HTTP status instead of the code's usual one, a Retry-After header, and whether the
@@ -168,8 +169,11 @@ func (r Rule) Check() error {
 	if !(r.Share >= 0 && r.Share <= 1) {
 		p.addf("share", "%v is not between 0 and 1", r.Share)
 	}
-	if (r.Action == clusters.Late || r.Action == clusters.Slow) == r.Delay.IsZero() {
-		p.addf("delay", "it goes with the actions late and slow, which need one")
+	if (r.Action == clusters.Late || r.Action == clusters.Slow && !r.Hold) == r.Delay.IsZero() {
+		p.addf("delay", "it goes with the actions late and slow, which need one, unless a slow one holds")
+	}
+	if r.Hold && r.Action != clusters.Slow {
+		p.addf("hold", "it goes with the action slow")
 	}
 	r.checkAnswer(&p)
 	return p.err()

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -55,6 +56,7 @@ type fate struct {
 	slow   time.Duration   // on top of its way to the server
 	rule   *armed          // of the action
 	slowed []*armed
+	held   []*armed // those of them that last until they are disarmed
 }
 
 // rules are those that are armed, in the order in which they were.
@@ -122,6 +124,10 @@ func (s *rules) judge(c *call, open func(Rule) bool) fate {
 		if f.action != "" && !slow || !open(a.Rule) || !a.strikes(c) {
 			continue
 		}
+		if slow && a.Rule.Hold {
+			f.slowed, f.held = append(f.slowed, a), append(f.held, a)
+			continue
+		}
 		if slow {
 			f.slow += a.Rule.Delay.draw(a.chance)
 			f.slowed = append(f.slowed, a)
@@ -133,6 +139,22 @@ func (s *rules) judge(c *call, open func(Rule) bool) fate {
 		}
 	}
 	return f
+}
+
+// waits tells whether the call has to wait before it goes its way.
+func (f fate) waits() bool { return f.slow > 0 || len(f.held) > 0 }
+
+// wait is that; a proxy that stops lets every call go.
+func (f fate) wait(stopping context.Context) {
+	if f.slow > 0 {
+		sleep(stopping, f.slow)
+	}
+	for _, a := range f.held {
+		select {
+		case <-a.done:
+		case <-stopping.Done():
+		}
+	}
 }
 
 func (a *armed) strikes(c *call) bool {

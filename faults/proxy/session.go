@@ -210,7 +210,7 @@ func (c *session) flush(kind byte) error {
 	}
 	if u.effect {
 		f := c.store.rules.judge(u.call, func(r Rule) bool { return !early(r) })
-		if f.action != "" || f.slow > 0 {
+		if f.action != "" || f.waits() {
 			return c.strike(u, f)
 		}
 	}

@@ -24,9 +24,7 @@ type exchange struct {
 // strike does with a request what the rules have decided.
 func (a *api) strike(x *exchange, f fate) {
 	a.rules.hit(x.call, f.slowed...)
-	if f.slow > 0 {
-		sleep(a.stopping, f.slow)
-	}
+	f.wait(a.stopping)
 	switch f.action {
 	case "":
 		if streams(x.r) {

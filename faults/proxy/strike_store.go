@@ -54,9 +54,7 @@ func (c *session) strike(u unit, f fate) error {
 	hit := c.store.rules.hit
 	hit(u.call, f.slowed...)
 	c.drain()
-	if f.slow > 0 {
-		sleep(c.store.stopping, f.slow)
-	}
+	f.wait(c.store.stopping)
 	switch f.action {
 	case "":
 		return c.sendSlowly(u.kind)
