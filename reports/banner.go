@@ -101,6 +101,9 @@ func (r *Run) notes() string {
 	if len(r.Fitted) > 0 {
 		notes = append(notes, "To fit the world: "+strings.Join(r.Fitted, "; ")+".")
 	}
+	if r.Made.Witness != "" {
+		notes = append(notes, "The second witness: "+r.Made.Witness+".")
+	}
 	if len(r.Unmet) > 0 {
 		notes = append(notes, "Not as expected: "+strings.Join(r.Unmet, "; ")+".")
 	}

@@ -53,9 +53,10 @@ type verdictFile struct {
 	TraceHash   string                    `json:"trace_hash"`
 	Virtual     float64                   `json:"virtual_seconds"`
 	Wall        float64                   `json:"wall_seconds"`
-	Live        bool                      `json:"live,omitempty"`   // time was real: virtual_seconds is how long the run took
-	Scale       float64                   `json:"scale,omitempty"`  // every time of the scenario was divided by it
-	Fitted      []string                  `json:"fitted,omitempty"` // what else was changed to fit the world
+	Live        bool                      `json:"live,omitempty"`           // time was real: virtual_seconds is how long the run took
+	Scale       float64                   `json:"scale,omitempty"`          // every time of the scenario was divided by it
+	Fitted      []string                  `json:"fitted,omitempty"`         // what else was changed to fit the world
+	Witness     string                    `json:"second_witness,omitempty"` // what is weaker about it than in other worlds
 	About       string                    `json:"about,omitempty"`
 	Expected    Verdict                   `json:"expected,omitempty"`
 	Judged      checker.Verdict           `json:"report_verdict"` // by the checker, whatever the scenario tolerates
@@ -76,7 +77,7 @@ func (r *Run) VerdictJSON() ([]byte, error) {
 		Wall: r.Wall.Seconds(), About: r.About, Expected: r.Expected, Judged: r.Report.Verdict,
 		Story: r.Story(), Replay: r.Replay(), Tolerated: notNil(r.Tolerated),
 		Violations: notNil(r.Report.Violations), Invariants: notNil(r.Report.Invariants)}
-	file.Live, file.Fitted = r.Live, r.Fitted
+	file.Live, file.Fitted, file.Witness = r.Live, r.Fitted, r.Made.Witness
 	if r.Made.Scale.Changes() {
 		file.Scale = r.Made.Scale.Factor
 	}

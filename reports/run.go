@@ -106,6 +106,8 @@ type Made struct {
 	Plan faults.Plan `json:"plan,omitempty"`
 	// Order is how events were ordered that fell close together, unless the seed did.
 	Order clusters.Order `json:"order,omitzero"`
+	// Witness says what is weaker about the witnesses of executions than in other worlds; empty: nothing.
+	Witness string `json:"witness,omitempty"`
 }
 
 func (m Made) ordinary() bool {

@@ -28,7 +28,7 @@ func TestALifeThatOnlyTheWorkerToldOfEndsWithItsMachine(t *testing.T) {
 		{"unseen and begun after the last death", []journal.Event{worker("a", "od-1", 60)}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lives := w.unwitnessed(c.events)
+			lives := w.Complete(c.events)
 			if len(lives) != len(c.want) {
 				t.Fatalf("%d events added, want %d: %v", len(lives), len(c.want), lives)
 			}

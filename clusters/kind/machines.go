@@ -10,6 +10,7 @@ import (
 
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/deployed"
 	"github.com/squall-chaos/squall/clusters/journal"
 	"github.com/squall-chaos/squall/clusters/kind/testbed"
 )
@@ -63,10 +64,10 @@ func (ms machines) on() []*testbed.Node {
 	return nodes
 }
 
-func (ms machines) introduce(l *live) {
+func (ms machines) introduce(w *deployed.World) {
 	for _, m := range ms {
-		l.add(journal.Event{At: time.Now(), Kind: history.NodeAdded, Node: m.name, Detail: string(m.node.CapacityType())})
-		l.add(journal.Event{At: time.Now(), Kind: history.NodeReady, Node: m.name})
+		w.Record(journal.Event{At: time.Now(), Kind: history.NodeAdded, Node: m.name, Detail: string(m.node.CapacityType())})
+		w.Record(journal.Event{At: time.Now(), Kind: history.NodeReady, Node: m.name})
 	}
 }
 
@@ -102,7 +103,7 @@ var _ clusters.NodeFaults = (*World)(nil)
 
 // onNode acts on a machine; one that does not exist is a failure of the run.
 func (w *World) onNode(what, node string, action func(ctx context.Context, m *machine) error) {
-	w.do(what+" "+node, func(ctx context.Context) error {
+	w.Do(what+" "+node, func(ctx context.Context) error {
 		m := w.machines.named(node)
 		if m == nil {
 			return fmt.Errorf("there is no node %s; there are %s", node, strings.Join(w.machines.names(), ", "))
@@ -140,11 +141,11 @@ func (w *World) switchOff(ctx context.Context, m *machine) error {
 // diedOn records the end of what ran on a machine that was switched off: nobody is left there to tell. The stamp is from after
 // the kill, so no container is said to have ended before it did.
 func (w *World) diedOn(m *machine) {
-	for _, c := range slices.Clone(w.live.containers) {
-		if c.node == m.name {
-			w.live.ended(c.object, journal.Event{
+	for _, c := range w.Containers() {
+		if c.Node == m.name {
+			w.ContainerEnded(c.Object, journal.Event{
 				At: time.Now(), Kind: history.ContainerEnded, Process: journal.Runtime,
-				Task: c.task, Node: c.node, Object: c.object, Token: c.token, Detail: "killed",
+				Task: c.Task, Node: c.Node, Object: c.Object, Token: c.Token, Detail: "killed",
 			})
 		}
 	}
@@ -157,16 +158,16 @@ func (w *World) ReturnNode(node string) {
 		return
 	}
 	m.back = make(chan struct{})
-	w.goAside(func() {
+	w.GoAside(func() {
 		defer close(m.back)
-		ctx, cancel := context.WithTimeout(w.ctx, 2*time.Minute)
+		ctx, cancel := context.WithTimeout(w.Context(), 2*time.Minute)
 		defer cancel()
 		err := m.node.Start(ctx)
-		w.post(func() {
+		w.Post(func() {
 			if m.back = nil; err == nil {
 				m.off = false
-			} else if w.ctx.Err() == nil {
-				w.fail(fmt.Errorf("return node %s: %w", node, err))
+			} else if w.Context().Err() == nil {
+				w.Fail(fmt.Errorf("return node %s: %w", node, err))
 			}
 		})
 	})
@@ -187,7 +188,7 @@ func (w *World) CutNode(node string, port clusters.Port) {
 	w.onNode("cut node from "+string(port), node, func(ctx context.Context, m *machine) error {
 		if port == clusters.Store {
 			m.cutStore = true
-			return m.node.CutPods(ctx, storePort)
+			return m.node.CutPods(ctx, deployed.StorePort)
 		}
 		m.cutAPI = true
 		return m.node.CutAPI(ctx)
@@ -205,7 +206,7 @@ func (m *machine) join(ctx context.Context, port clusters.Port) error {
 	}
 	if port == clusters.Store {
 		m.cutStore = false
-		return m.node.JoinPods(ctx, storePort)
+		return m.node.JoinPods(ctx, deployed.StorePort)
 	}
 	m.cutAPI = false
 	return m.node.JoinAPI(ctx)
@@ -220,7 +221,7 @@ func (w *World) ReclaimNode(node string, notice time.Duration) {
 		}
 		return w.evictAll(ctx, m)
 	})
-	w.at(w.now()+notice, func() { w.RemoveNode(node) })
+	w.At(w.Now()+notice, "", func() { w.RemoveNode(node) })
 }
 
 // mend undoes what faults did to the cluster, which other runs are to find whole.

@@ -23,7 +23,7 @@ func (w *World) SetRunTime(task string, run time.Duration) {
 	if run > 0 {
 		command = []string{"sh", "-c", `mkdir -p "$(dirname "$0")" && echo "$1" > "$0.new" && mv "$0.new" "$0"`, file, run.String()}
 	}
-	w.do(fmt.Sprintf("set the run time of task %s to %s", task, run), func(ctx context.Context) error {
+	w.Do(fmt.Sprintf("set the run time of task %s to %s", task, run), func(ctx context.Context) error {
 		return w.everywhere(ctx, command...)
 	})
 }
@@ -39,10 +39,10 @@ func (w *World) everywhere(ctx context.Context, command ...string) error {
 // HoldScheduling freezes the scheduler of the whole cluster, so a run that does this has the cluster for itself.
 func (w *World) HoldScheduling(hold bool) {
 	if !hold {
-		w.do("resume the scheduler", w.resumeSchedulers)
+		w.Do("resume the scheduler", w.resumeSchedulers)
 		return
 	}
-	w.do("freeze the scheduler", func(ctx context.Context) error {
+	w.Do("freeze the scheduler", func(ctx context.Context) error {
 		found, err := w.bed.ControlPlane().Containers(ctx, "kube-system", "", "kube-scheduler")
 		if err != nil {
 			return err
@@ -70,14 +70,10 @@ func (w *World) resumeSchedulers(ctx context.Context) error {
 }
 
 // SetCacheLag is not possible: see above.
-func (w *World) SetCacheLag(clusters.Dist) { w.refuse("stale caches") }
+func (w *World) SetCacheLag(clusters.Dist) { w.Refuse("stale caches") }
 
 // SetReplicaLag is not possible: see above.
-func (w *World) SetReplicaLag(clusters.Dist) { w.refuse("stale replicas") }
+func (w *World) SetReplicaLag(clusters.Dist) { w.Refuse("stale replicas") }
 
 // FailOver is not possible: see above.
-func (w *World) FailOver(time.Duration) { w.refuse("a failover of the database") }
-
-func (w *World) refuse(what string) {
-	w.fail(fmt.Errorf("world kind has no way to make %s", what))
-}
+func (w *World) FailOver(time.Duration) { w.Refuse("a failover of the database") }

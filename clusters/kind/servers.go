@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/deployed"
 	"github.com/squall-chaos/squall/clusters/kind/testbed"
 )
 
@@ -21,11 +22,8 @@ type servers struct {
 	waiting []func()            // what wants the API server while that is frozen
 }
 
-// The components behind the ports.
-const (
-	postgresComponent = "postgres"
-	apiComponent      = "kube-apiserver"
-)
+// apiComponent is behind the port API.
+const apiComponent = "kube-apiserver"
 
 var _ clusters.ServerFaults = (*World)(nil)
 
@@ -34,7 +32,7 @@ var _ clusters.ServerFaults = (*World)(nil)
 // for the disk. The API server is everybody's, and is not killed.
 func (w *World) StopServer(p clusters.Port, felt func()) {
 	if p != clusters.Store {
-		w.refuse("a crash of the API server")
+		w.Refuse("a crash of the API server")
 		return
 	}
 	if w.servers.stopped {
@@ -42,10 +40,10 @@ func (w *World) StopServer(p clusters.Port, felt func()) {
 		return
 	}
 	w.servers.stopped = true
-	wasFrozen := len(w.servers.frozen[postgresComponent]) > 0
-	w.servers.frozen[postgresComponent] = nil // the dead are not frozen
-	w.do("kill the database", func(ctx context.Context) error {
-		running, err := w.serverContainers(ctx, postgresComponent)
+	wasFrozen := len(w.servers.frozen[deployed.PostgresComponent]) > 0
+	w.servers.frozen[deployed.PostgresComponent] = nil // the dead are not frozen
+	w.Do("kill the database", func(ctx context.Context) error {
+		running, err := w.serverContainers(ctx, deployed.PostgresComponent)
 		if err != nil {
 			return err
 		}
@@ -56,14 +54,14 @@ func (w *World) StopServer(p clusters.Port, felt func()) {
 		}
 		return nil
 	})
-	w.goAside(func() { // the container runtime is asked beside the loop, which has clocks to keep
-		ctx, cancel := w.soon()
+	w.GoAside(func() { // the container runtime is asked beside the loop, which has clocks to keep
+		ctx, cancel := w.Soon()
 		defer cancel()
-		if err := w.awaitEnd(ctx, postgresComponent); err != nil {
-			w.log.Warn("the end of the database was not seen", "error", err)
+		if err := w.awaitEnd(ctx, deployed.PostgresComponent); err != nil {
+			w.Log.Warn("the end of the database was not seen", "error", err)
 			return
 		}
-		w.post(felt)
+		w.Post(felt)
 	})
 }
 
@@ -86,21 +84,21 @@ func (w *World) StartServer(p clusters.Port) {
 	if p != clusters.Store || !w.servers.stopped {
 		return
 	}
-	w.do("start the database", func(context.Context) error { return w.startDatabase() })
+	w.Do("start the database", func(context.Context) error { return w.startDatabase() })
 }
 
 func (w *World) startDatabase() error {
-	ctx, cancel := context.WithTimeout(w.ctx, unreachable) // a pod, and recovery after a crash
+	ctx, cancel := context.WithTimeout(w.Context(), deployed.Unreachable) // a pod, and recovery after a crash
 	defer cancel()
-	pods := w.api.CoreV1().Pods(w.namespace)
-	err := pods.Delete(ctx, postgresComponent, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
-	if unlessGone(err) != nil {
+	pods := w.API.CoreV1().Pods(w.Namespace())
+	err := pods.Delete(ctx, deployed.PostgresComponent, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+	if deployed.UnlessGone(err) != nil {
 		return err
 	}
-	if _, err := pods.Create(ctx, w.postgresPod(), metav1.CreateOptions{}); err != nil {
+	if _, err := pods.Create(ctx, w.PostgresPod(), metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if err := w.awaitPod(ctx, postgresComponent); err != nil {
+	if err := w.AwaitPod(ctx, deployed.PostgresComponent); err != nil {
 		return err
 	}
 	w.servers.stopped = false
@@ -112,13 +110,13 @@ func (w *World) startDatabase() error {
 func (w *World) PauseServer(p clusters.Port, felt func()) {
 	component := componentOf(p)
 	switch {
-	case component == postgresComponent && w.servers.stopped:
+	case component == deployed.PostgresComponent && w.servers.stopped:
 		return // there is nothing to freeze
 	case len(w.servers.frozen[component]) > 0:
 		felt()
 		return
 	}
-	w.do("freeze "+component, func(ctx context.Context) error {
+	w.Do("freeze "+component, func(ctx context.Context) error {
 		running, err := w.serverContainers(ctx, component)
 		if err != nil {
 			return err
@@ -146,7 +144,7 @@ func (w *World) ResumeServer(p clusters.Port) {
 	if len(w.servers.frozen[component]) == 0 {
 		return
 	}
-	w.do("resume "+component, func(ctx context.Context) error { return w.thaw(ctx, component) })
+	w.Do("resume "+component, func(ctx context.Context) error { return w.thaw(ctx, component) })
 	if component != apiComponent {
 		return
 	}
@@ -159,7 +157,7 @@ func (w *World) ResumeServer(p clusters.Port) {
 
 func componentOf(p clusters.Port) string {
 	if p == clusters.Store {
-		return postgresComponent
+		return deployed.PostgresComponent
 	}
 	return apiComponent
 }
@@ -180,11 +178,11 @@ func (w *World) thaw(ctx context.Context, component string) error {
 
 // mendServers has the API server go on. The database goes with the namespace, and a frozen one cannot be removed.
 func (w *World) mendServers(ctx context.Context) error {
-	return errors.Join(w.thaw(ctx, apiComponent), w.thaw(ctx, postgresComponent))
+	return errors.Join(w.thaw(ctx, apiComponent), w.thaw(ctx, deployed.PostgresComponent))
 }
 
-// whenAPI does something that needs the API server, when that is not frozen: the loop that waited for it could not resume it.
-func (w *World) whenAPI(do func()) {
+// WhenAPI does something that needs the API server, when that is not frozen: the loop that waited for it could not resume it.
+func (w *World) WhenAPI(do func()) {
 	if len(w.servers.frozen[apiComponent]) > 0 {
 		w.servers.waiting = append(w.servers.waiting, do)
 		return
@@ -194,7 +192,7 @@ func (w *World) whenAPI(do func()) {
 
 // serverContainers are the containers of a component that run; there is one.
 func (w *World) serverContainers(ctx context.Context, component string) ([]testbed.Container, error) {
-	namespace := w.namespace
+	namespace := w.Namespace()
 	if component == apiComponent {
 		namespace = "kube-system"
 	}
@@ -212,7 +210,7 @@ func (w *World) serverContainers(ctx context.Context, component string) ([]testb
 // awaitEnd returns when the container runtime says that no container of the component runs any more.
 func (w *World) awaitEnd(ctx context.Context, component string) error {
 	for {
-		found, err := w.bed.ControlPlane().Containers(ctx, w.namespace, "", component)
+		found, err := w.bed.ControlPlane().Containers(ctx, w.Namespace(), "", component)
 		if err != nil {
 			return err
 		}

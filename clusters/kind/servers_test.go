@@ -15,12 +15,12 @@ func TestTheStateOfATask(t *testing.T) {
 func TestWhatNeedsTheAPIServerWaitsForIt(t *testing.T) {
 	w := &World{servers: servers{frozen: map[string][]string{apiComponent: {"ab12"}}}}
 	done := 0
-	w.whenAPI(func() { done++ })
+	w.WhenAPI(func() { done++ })
 	if done != 0 || len(w.servers.waiting) != 1 {
 		t.Errorf("done %d times while the API server is frozen, %d wait", done, len(w.servers.waiting))
 	}
 	w.servers.frozen[apiComponent] = nil
-	w.whenAPI(func() { done++ })
+	w.WhenAPI(func() { done++ })
 	if done != 1 {
 		t.Errorf("done %d times afterwards, want once", done)
 	}

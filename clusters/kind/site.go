@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/squall-chaos/squall/clusters/deployed"
 	"github.com/squall-chaos/squall/clusters/kind/images"
 	"github.com/squall-chaos/squall/clusters/kind/testbed"
 )
@@ -36,7 +37,7 @@ func Prepare(ctx context.Context, bed *testbed.Cluster, postgres images.Image, p
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{bed: bed, api: api, postgres: postgres, password: token()}
+	s := &Site{bed: bed, api: api, postgres: postgres, password: deployed.Token()}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := sweep(ctx, bed, api); err != nil {
 		return nil, err

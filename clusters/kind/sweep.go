@@ -12,11 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/squall-chaos/squall/clusters/deployed"
 	"github.com/squall-chaos/squall/clusters/kind/testbed"
 )
-
-// runLabel is on every object that a run makes; its value is the run's namespace.
-const runLabel = "squall.dev/run"
 
 // sweep removes what runs left in a cluster that were killed before they could: their namespaces, volumes and rights, their files
 // on the nodes. It heals the nodes first.
@@ -24,7 +22,7 @@ func sweep(ctx context.Context, bed *testbed.Cluster, api kubernetes.Interface) 
 	if err := bed.Heal(ctx); err != nil {
 		return fmt.Errorf("heal cluster %s: %w", bed.Name(), err)
 	}
-	left, err := api.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: runLabel})
+	left, err := api.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: deployed.RunLabel})
 	if err != nil {
 		return fmt.Errorf("look for what earlier runs left in cluster %s: %w", bed.Name(), err)
 	}
@@ -32,7 +30,7 @@ func sweep(ctx context.Context, bed *testbed.Cluster, api kubernetes.Interface) 
 	for _, ns := range left.Items {
 		problems = append(problems, emptyNamespace(ctx, api, ns.Name))
 	}
-	everything := metav1.ListOptions{LabelSelector: runLabel}
+	everything := metav1.ListOptions{LabelSelector: deployed.RunLabel}
 	problems = append(problems,
 		api.RbacV1().ClusterRoleBindings().DeleteCollection(ctx, metav1.DeleteOptions{}, everything),
 		api.RbacV1().ClusterRoles().DeleteCollection(ctx, metav1.DeleteOptions{}, everything),
@@ -60,7 +58,7 @@ func onAll(nodes []*testbed.Node, action func(*testbed.Node) error) error {
 
 // emptyNamespace removes a run's namespace with all that is in it, and returns when it is gone.
 func emptyNamespace(ctx context.Context, api kubernetes.Interface, namespace string) error {
-	err := errors.Join(stopPods(ctx, api, namespace), unlessGone(api.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})))
+	err := errors.Join(deployed.StopPods(ctx, api, namespace), deployed.UnlessGone(api.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})))
 	return errors.Join(err, awaitNoNamespace(ctx, api, namespace))
 }
 

@@ -4,51 +4,38 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters/deployed"
 	"github.com/squall-chaos/squall/clusters/journal"
 	"github.com/squall-chaos/squall/clusters/kind/testbed"
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/kube"
 )
 
-// watch follows what the API server and the container runtimes say. Watchers post to the loop, which alone records.
+// watch follows what the API server and the container runtimes say, beyond the run's own objects.
 func (w *World) watch(ctx context.Context) error {
-	own := informers.NewSharedInformerFactoryWithOptions(w.api, 0, informers.WithNamespace(w.namespace))
-	all := informers.NewSharedInformerFactory(w.api, 0)
-	kubelets := informers.NewSharedInformerFactoryWithOptions(w.api, 0, informers.WithNamespace(corev1.NamespaceNodeLease))
-	for _, s := range []struct {
-		informer cache.SharedIndexInformer
-		handler  cache.ResourceEventHandlerFuncs
-	}{
-		{own.Core().V1().Pods().Informer(), handler(w.podSeen)},
-		{own.Coordination().V1().Leases().Informer(), handler(w.leaseSeen)},
-		{all.Core().V1().Nodes().Informer(), handler(w.nodeSeen)},
-		{kubelets.Coordination().V1().Leases().Informer(), handler(w.kubeletSeen)},
-	} {
-		if _, err := s.informer.AddEventHandler(s.handler); err != nil {
-			return err
-		}
+	if err := w.Watch(ctx); err != nil {
+		return err
 	}
-	for _, f := range []informers.SharedInformerFactory{own, all, kubelets} {
-		f.Start(w.ctx.Done())
-	}
-	for _, f := range []informers.SharedInformerFactory{own, all, kubelets} {
-		if err := f.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
-			return err
-		}
+	all := informers.NewSharedInformerFactory(w.API, 0)
+	kubelets := informers.NewSharedInformerFactoryWithOptions(w.API, 0, informers.WithNamespace(corev1.NamespaceNodeLease))
+	err := w.Follow(ctx, []informers.SharedInformerFactory{all, kubelets}, []deployed.Followed{
+		{Informer: all.Core().V1().Nodes().Informer(), Handler: deployed.Handler(w.nodeSeen)},
+		{Informer: kubelets.Coordination().V1().Leases().Informer(), Handler: deployed.Handler(w.kubeletSeen)},
+	})
+	if err != nil {
+		return err
 	}
 	return onAll(w.bed.Nodes(), func(n *testbed.Node) error {
 		watching := make(chan struct{})
-		w.goAside(func() { w.watchContainers(n, watching) })
+		w.GoAside(func() { w.watchContainers(n, watching) })
 		select {
 		case <-watching:
 			return nil
@@ -58,97 +45,10 @@ func (w *World) watch(ctx context.Context) error {
 	})
 }
 
-// handler is told of every version of an object, nil for one that is gone.
-func handler[T any](seen func(before, now *T, at time.Time)) cache.ResourceEventHandlerFuncs {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { seen(nil, o.(*T), time.Now()) },
-		UpdateFunc: func(old, o any) { seen(old.(*T), o.(*T), time.Now()) },
-		DeleteFunc: func(o any) {
-			if last, ok := o.(cache.DeletedFinalStateUnknown); ok {
-				o = last.Obj
-			}
-			seen(o.(*T), nil, time.Now())
-		},
-	}
-}
-
-// podSeen records the lives of workloads as the API server tells them.
-func (w *World) podSeen(before, now *corev1.Pod, at time.Time) {
-	last := now
-	if last == nil {
-		last = before
-	}
-	if last.Labels[kube.LabelTask] == "" {
-		w.post(func() { w.replicaSeen(last, now == nil) })
-		return
-	}
-	e := journal.Event{
-		At: at, Task: last.Labels[kube.LabelTask], Token: tokenOf(last), Object: string(last.UID),
-	}
-	tell := func(kind history.Kind, detail string) {
-		told := e
-		told.Kind, told.Detail = kind, detail
-		w.post(func() { w.live.add(told) })
-	}
-	if before == nil {
-		tell(history.ObjectCreated, last.Name)
-		w.post(func() { w.admit(last) })
-	}
-	if now == nil {
-		tell(history.ObjectGone, last.Name)
-		return
-	}
-	if now.Spec.NodeName != "" && before != nil && before.Spec.NodeName == "" {
-		detail := ""
-		if w.gated() {
-			detail = history.Gated
-		}
-		e.Node = w.machines.alias(now.Spec.NodeName)
-		tell(history.ObjectBound, detail)
-		e.Node = "" // of what else the API server says, no place is told
-	}
-	if now.DeletionTimestamp != nil && (before == nil || before.DeletionTimestamp == nil) {
-		tell(history.ObjectDeleting, last.Name)
-	}
-	was := ""
-	if before != nil {
-		was = phaseDetail(before)
-	}
-	if is := phaseDetail(now); is != was && (before != nil || is != string(dispatcher.WorkloadPending)) {
-		tell(history.ObjectPhase, is)
-	}
-}
-
-// phaseDetail is the state of a workload, and its failure after a space.
-func phaseDetail(p *corev1.Pod) string {
-	state, failure := kube.Life(p)
-	return strings.TrimSpace(string(state) + " " + string(failure))
-}
-
-func tokenOf(p *corev1.Pod) uint64 {
-	token, _ := strconv.ParseUint(p.Labels[kube.LabelToken], 10, 64) // 0 for what is not a number: no attempt has it
-	return token
-}
-
-// leaseSeen records who holds a lease.
-func (w *World) leaseSeen(before, now *coordinationv1.Lease, at time.Time) {
-	holder := func(l *coordinationv1.Lease) string {
-		if l == nil || l.Spec.HolderIdentity == nil {
-			return ""
-		}
-		return *l.Spec.HolderIdentity
-	}
-	if now == nil || holder(before) == holder(now) {
-		return
-	}
-	process, _, _ := strings.Cut(holder(now), "/")
-	w.post(func() { w.live.add(journal.Event{At: at, Kind: history.LeaseHeld, Process: process, Detail: now.Name}) })
-}
-
 // kubeletSeen remembers when a node gave its last sign of life.
 func (w *World) kubeletSeen(_, now *coordinationv1.Lease, _ time.Time) {
 	if now != nil && now.Spec.RenewTime != nil {
-		w.post(func() { w.heard[now.Name] = now.Spec.RenewTime.Time })
+		w.Post(func() { w.heard[now.Name] = now.Spec.RenewTime.Time })
 	}
 }
 
@@ -159,8 +59,8 @@ func (w *World) nodeSeen(before, now *corev1.Node, at time.Time) {
 		if m == nil {
 			return
 		}
-		w.post(func() {
-			if w.start.IsZero() {
+		w.Post(func() {
+			if w.Started().IsZero() {
 				return
 			}
 			e := journal.Event{At: at, Kind: kind, Node: m.name}
@@ -170,7 +70,7 @@ func (w *World) nodeSeen(before, now *corev1.Node, at time.Time) {
 			case kind == history.NodeNotReady && !heard.IsZero():
 				e.Delay = max(at.Sub(heard), 0)
 			}
-			w.live.add(e)
+			w.Record(e)
 		})
 	}
 	switch {
@@ -199,17 +99,17 @@ func ready(n *corev1.Node) bool {
 
 // watchContainers follows the container runtime of one node, the second witness beside what workers write.
 func (w *World) watchContainers(n *testbed.Node, watching chan<- struct{}) {
-	err := n.Watch(w.ctx, func(e testbed.Event) {
+	err := n.Watch(w.Context(), func(e testbed.Event) {
 		switch {
 		case e.Kind == testbed.Watching && watching != nil:
 			close(watching)
 			watching = nil
-		case e.Namespace == w.namespace && e.Name == kube.Container:
-			w.post(func() { w.containerSeen(e) })
+		case e.Namespace == w.Namespace() && e.Name == kube.Container:
+			w.Post(func() { w.containerSeen(e) })
 		}
 	})
-	if err != nil && w.ctx.Err() == nil {
-		w.fail(fmt.Errorf("watch the containers of node %s: %w", n.Name(), err))
+	if err != nil && w.Context().Err() == nil {
+		w.Fail(fmt.Errorf("watch the containers of node %s: %w", n.Name(), err))
 	}
 }
 
@@ -219,17 +119,17 @@ func (w *World) containerSeen(e testbed.Event) {
 	case testbed.Started:
 		about.Kind = history.ContainerStarted
 		about.Task, about.Token = w.workloadOf(e)
-		w.live.started(liveContainer{id: e.ID, object: e.UID, task: about.Task, node: about.Node, token: about.Token}, about)
+		w.ContainerStarted(deployed.Container{ID: e.ID, Object: e.UID, Task: about.Task, Node: about.Node, Token: about.Token}, about)
 	case testbed.Exited:
 		about.Kind, about.Detail = history.ContainerEnded, fmt.Sprintf("exit %d", e.ExitCode)
-		w.live.ended(e.UID, about)
+		w.ContainerEnded(e.UID, about)
 	}
 }
 
 // workloadOf is the task and the token of a container, by the labels of its Pod. The name has to do when the API server has not been
 // heard of it yet.
 func (w *World) workloadOf(e testbed.Event) (task string, token uint64) {
-	for _, seen := range slices.Backward(w.live.events) {
+	for _, seen := range slices.Backward(w.Recorded()) {
 		if seen.Kind == history.ObjectCreated && seen.Object == e.UID {
 			return seen.Task, seen.Token
 		}

@@ -4,21 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"math/rand/v2"
-	"sync"
+	"net"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-	"k8s.io/client-go/kubernetes"
+	corev1 "k8s.io/api/core/v1"
 
-	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters"
-	"github.com/squall-chaos/squall/clusters/journal"
+	"github.com/squall-chaos/squall/clusters/deployed"
 	"github.com/squall-chaos/squall/clusters/kind/images"
 	"github.com/squall-chaos/squall/clusters/kind/testbed"
-	"github.com/squall-chaos/squall/dispatcher"
-	"github.com/squall-chaos/squall/faults/proxy"
+	"github.com/squall-chaos/squall/dispatcher/kube/environment"
 )
 
 // Options are what a World needs besides its Config.
@@ -30,63 +27,30 @@ type Options struct {
 
 // World is one run in one namespace of a testbed.
 type World struct {
-	*loop
-	site      *Site
-	shell     *testbed.Shell // in the control plane, where the replicas are
-	config    clusters.Config
-	options   Options
-	bed       *testbed.Cluster
-	api       kubernetes.Interface
-	namespace string
-	log       *slog.Logger
+	*deployed.World
+	site  *Site
+	bed   *testbed.Cluster
+	shell *testbed.Shell // in the control plane, where the replicas are
 
-	// ctx is that of everything that goes on beside the loop; Close ends it and waits.
-	ctx    context.Context
-	cancel context.CancelFunc
-	beside sync.WaitGroup
-
-	addresses addresses
-	database  *pgxpool.Pool // straight to the database, past the proxy
-	proxy     *proxy.Client
-	secrets   secrets
-	access    access
-
-	names      names
-	live       live
 	machines   machines
 	heard      map[string]time.Time // when the kubelet of each of the cluster's nodes last renewed its lease
-	replicas   []*replica
-	clients    []*client
-	rules      map[string]*rule
-	runTimes   map[string]bool // tasks with a run time of their own
-	schedulers []string        // containers of paused schedulers
+	schedulers []string             // containers of paused schedulers
 	servers    servers
-	lateness   time.Duration // the longest that a call was held back
-	waits      *rand.Rand    // of pods for their nodes
-	barriers   []string      // rules of the proxy that hold the replicas until the run begins
-	final      *history.History
-	closed     bool
 }
 
 var (
 	_ clusters.Cluster   = (*World)(nil)
 	_ clusters.Collector = (*World)(nil)
+	_ deployed.Ground    = (*World)(nil)
 )
 
 // New prepares a run: its namespace, a database, a fault proxy. The replicas start with the first Run. What was made is removed again
 // when something fails.
 func (s *Site) New(ctx context.Context, c clusters.Config, o Options) (*World, error) {
-	w := &World{
-		loop: newLoop(), site: s, config: c, options: o, bed: s.bed, api: s.api, namespace: o.Namespace, log: o.Log,
-		waits: rand.New(rand.NewPCG(c.Seed, 0)),
-		names: newNames(), rules: map[string]*rule{}, runTimes: map[string]bool{}, heard: map[string]time.Time{},
-		servers: servers{frozen: map[string][]string{}},
-	}
-	if w.log == nil {
-		w.log = slog.New(slog.DiscardHandler)
-	}
-	w.live.world = w
-	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	w := &World{site: s, bed: s.bed, heard: map[string]time.Time{}, servers: servers{frozen: map[string][]string{}}}
+	w.World = deployed.New(ctx, s.api, w, c, deployed.Options{
+		Namespace: o.Namespace, Programs: o.Programs.Ref, Postgres: s.postgres.Ref, Password: s.password, Log: o.Log, ClusterWide: true,
+	})
 	var err error
 	if w.machines, err = assign(s.bed, c.Nodes); err != nil {
 		return nil, err
@@ -98,39 +62,8 @@ func (s *Site) New(ctx context.Context, c clusters.Config, o Options) (*World, e
 }
 
 func (w *World) prepare(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{
-		w.makeNamespace, w.makeAccess, w.makeServices, w.openShell, w.watch, w.awaitServices, w.openDatabase, w.openProxy, w.line,
-	} {
+	for _, step := range []func(context.Context) error{w.makeNamespace, w.Install, w.openShell, w.watch, w.Connect, w.Line} {
 		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// line has the replicas stand at the starting line: their processes run, and the proxy lets none of them to the database, without
-// which they do nothing. How long a machine takes to start a pod is no part of a run.
-func (w *World) line(ctx context.Context) (err error) {
-	for i := range w.config.Dispatchers {
-		w.replicas = append(w.replicas, &replica{name: fmt.Sprintf("dispatcher-%d", i+1), role: dispatcher.RoleDispatcher})
-	}
-	for i := range w.config.Reconcilers {
-		w.replicas = append(w.replicas, &replica{name: fmt.Sprintf("reconciler-%d", i+1), role: dispatcher.RoleReconciler})
-	}
-	for _, role := range []dispatcher.Role{dispatcher.RoleDispatcher, dispatcher.RoleReconciler} {
-		id, err := w.proxy.Arm(ctx, proxy.Rule{Port: clusters.Store, Process: string(role) + "-*", Action: clusters.Refuse})
-		if err != nil {
-			return err
-		}
-		w.barriers = append(w.barriers, id)
-	}
-	for _, r := range w.replicas {
-		if err := w.launch(ctx, r); err != nil {
-			return err
-		}
-	}
-	for _, r := range w.replicas {
-		if err := w.awaitPod(ctx, r.pod); err != nil {
 			return err
 		}
 	}
@@ -142,132 +75,60 @@ func (w *World) openShell(ctx context.Context) (err error) {
 	return err
 }
 
-// Now is the time since the first Run.
-func (w *World) Now() time.Duration { return w.now() }
-
-// At has fn called at the offset, from within Run.
-func (w *World) At(at time.Duration, _ string, fn func()) { w.at(at, fn) }
-
-// Run lets real time pass.
-func (w *World) Run(ctx context.Context, until time.Duration, done func() bool) error {
-	if w.start.IsZero() {
-		if err := w.early(); err != nil {
-			return err
-		}
-		if err := w.begin(ctx); err != nil {
-			return err
-		}
-	}
-	return w.run(ctx, until, done)
-}
-
-// begin starts the clock: the nodes as the history knows them, the clients, and the replicas, which are there already.
-func (w *World) begin(ctx context.Context) error {
-	w.start = time.Now()
-	w.machines.introduce(&w.live)
-	for _, c := range w.clients {
-		w.goAside(func() { c.run(w.ctx) })
-	}
-	for _, id := range w.barriers {
-		if err := w.proxy.Disarm(ctx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// goAside runs something beside the loop; Close waits for it.
-func (w *World) goAside(do func()) {
-	w.beside.Add(1)
-	go func() {
-		defer w.beside.Done()
-		do()
-	}()
-}
-
-// soon bounds an action on the cluster that the loop waits for.
-func (w *World) soon() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(w.ctx, 30*time.Second)
-}
-
-// do is an action of a fault: it either works, or the run has failed.
-func (w *World) do(what string, action func(ctx context.Context) error) {
-	ctx, cancel := w.soon()
-	defer cancel()
-	began := time.Now()
-	err := action(ctx)
-	if err != nil && w.ctx.Err() == nil {
-		w.fail(fmt.Errorf("%s: %w", what, err))
-	}
-	w.log.Info("did", "what", what, "at", w.now().Round(time.Millisecond), "took", time.Since(began).Round(time.Millisecond), "error", err)
-}
-
-// Observe adds an event of the harness.
-func (w *World) Observe(e history.Event) {
-	w.log.Info("event", "kind", e.Kind.String(), "at", w.now().Round(time.Millisecond), "detail", e.Detail)
-	w.live.add(journal.Event{
-		At: time.Now(), Kind: e.Kind, Process: w.names.processes.Name(e.Process), Task: w.names.tasks.Name(e.Task),
-		Node: w.names.nodes.Name(e.Node), Fault: e.Fault, Delay: e.Due, Detail: e.Detail, Object: e.Object, Token: e.Token,
-	})
-}
-
-// names are those that the harness has met, by the IDs that it was given.
-type names struct{ processes, tasks, nodes *history.Table }
-
-func newNames() names {
-	return names{history.NewTable(), history.NewTable(), history.NewTable()}
-}
-
-// Processes interns names of processes.
-func (w *World) Processes() *history.Table { return w.names.processes }
-
-// Tasks interns task IDs.
-func (w *World) Tasks() *history.Table { return w.names.tasks }
-
-// Nodes interns names of nodes, as the scenario calls them.
-func (w *World) Nodes() *history.Table { return w.names.nodes }
-
-// History is what was collected, or what was seen so far.
-func (w *World) History() *history.History {
-	if w.final != nil {
-		return w.final
-	}
-	return &w.live.history
-}
-
-// Quiet asks the database whether any task is owed something, and the nodes whether a container lives.
-func (w *World) Quiet() bool {
-	if len(w.live.containers) > 0 || w.database == nil {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
-	defer cancel()
-	var busy int
-	// A cleanup that is due after the task's end was postponed: the finished workload is kept for a while.
-	err := w.database.QueryRow(ctx, `SELECT count(*) FROM tasks
-		WHERE phase IN ('pending', 'running') OR cleanup_at IS NOT NULL AND cleanup_at <= ended_at`).Scan(&busy)
-	return err == nil && busy == 0
-}
-
 // Close removes all that the run made, and mends what it broke. It may be called again.
 func (w *World) Close() error {
-	if w.closed {
+	if !w.Stop() {
 		return nil
 	}
-	w.closed = true
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.Context()), 2*time.Minute)
 	defer cancel()
-	w.cancel()
 	err := w.mend(ctx)
-	for _, c := range w.clients {
-		c.close()
-	}
-	w.beside.Wait()
+	w.Leave()
 	if w.shell != nil {
 		_ = w.shell.Close()
 	}
-	if w.database != nil {
-		w.database.Close()
-	}
 	return errors.Join(err, w.removeNamespace(ctx))
+}
+
+// What follows is the ground that a run stands on here, besides what containers.go and collect.go have of it.
+
+// Name is the name of the world.
+func (w *World) Name() string { return "kind" }
+
+// Dial reaches into the cluster through a node.
+func (w *World) Dial(ctx context.Context, address string) (net.Conn, error) {
+	return w.bed.Dial(ctx, address)
+}
+
+// Alias is the scenario's name of a node of the cluster.
+func (w *World) Alias(node string) string { return w.machines.alias(node) }
+
+// Introduce records the nodes.
+func (w *World) Introduce() { w.machines.introduce(w.World) }
+
+// Place puts a pod where no node fault strikes.
+func (w *World) Place(s *corev1.PodSpec) {
+	const role = "node-role.kubernetes.io/control-plane"
+	s.NodeSelector = map[string]string{role: ""}
+	s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: role, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+}
+
+// Data is a copy of the site's database, on the control plane.
+func (w *World) Data() corev1.VolumeSource { return claimVolume(claimData).VolumeSource }
+
+// Keep has journals be written to a directory of the node, see namespace.go.
+func (w *World) Keep(s *corev1.PodSpec, values map[string]string) {
+	s.Volumes = append(s.Volumes, claimVolume(claimRecord))
+	c := &s.Containers[0]
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: claimRecord, MountPath: environment.RecordFolder})
+	values[environment.Record], values[environment.RecordClaim] = environment.RecordFolder, claimRecord
+}
+
+// Pages are in memory.
+func (w *World) Pages(string) io.Writer { return nil }
+
+func claimVolume(claim string) corev1.Volume {
+	return corev1.Volume{Name: claim, VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+	}}
 }

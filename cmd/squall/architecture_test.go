@@ -50,11 +50,14 @@ var mayImport = map[string][]string{
 	"clusters/journal":               {"clusters", "dispatcher", "checker/history"},
 	"clusters/calibration":           {"clusters", "checker/history"},
 	"clusters/journal/rowlog":        {"clusters", "clusters/journal", "dispatcher", "checker/history"},
+	"clusters/journal/deposit":       {"clusters/journal"},
 	"clusters/kind/engine":           {},
 	"clusters/kind/images":           {"clusters/binaries"},
 	"clusters/kind/nodeimage":        {"clusters/binaries"},
 	"clusters/kind/testbed":          {"clusters"},
-	"clusters/kind":                  append(slices.Clone(recorded), "clusters/kind/images", "clusters/kind/testbed", "faults/proxy"),
+	"clusters/kind":                  append(slices.Clone(recorded), "clusters/deployed", "clusters/kind/images", "clusters/kind/testbed"),
+	"clusters/shared":                append(slices.Clone(recorded), "clusters/deployed", "faults/proxy"),
+	"clusters/deployed":              append(slices.Clone(recorded), "clusters/kind/images", "faults/proxy"),
 	// The fault proxy carries out a clusters.Rule and knows nothing of plans, which is what package faults is about; so a world may
 	// hold its remote control. It lives with the faults because any cluster's dispatcher can be put behind it, with no world at all.
 	"faults/proxy": {"clusters", "checker/history"},
@@ -76,8 +79,8 @@ var mayImport = map[string][]string{
 	"cmd/squall": {"reports", "reports/findings", "checker/chain", "scenarios", "scenarios/causes", "scenarios/experiment", "scenarios/explore", "scenarios/reduction", "faults", "faults/chaosmesh/coverage", "clusters", "clusters/calibration", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
 		"dispatcher/planted", "dispatcher/manifests"},
 	tagged("cmd/squall"): {"scenarios", "faults", "faults/chaosmesh", "faults/chaosmesh/coverage", "clusters", "clusters/kind", "clusters/kind/engine", "clusters/kind/images", "clusters/kind/nodeimage",
-		"clusters/kind/testbed", "dispatcher/manifests"},
-	"cmd/internal/record":  {"clusters/journal"},
+		"clusters/kind/testbed", "clusters/shared", "dispatcher/manifests"},
+	"cmd/internal/record":  {"clusters/journal", "clusters/journal/deposit", "dispatcher/kube/environment"},
 	"cmd/internal/system":  {"dispatcher", "dispatcher/kube/environment", "dispatcher/planted"},
 	"cmd/internal/replica": append(slices.Clone(program), "dispatcher/kube", "dispatcher/metrics"),
 	"cmd/dispatcher":       {"cmd/internal/replica", "dispatcher"},
@@ -88,10 +91,10 @@ var mayImport = map[string][]string{
 
 var (
 	// recorded is what a world of real processes is made of: the adapters that they run on, and the journals that they keep.
-	recorded = []string{"clusters", "clusters/journal", "clusters/journal/rowlog", "checker/history", "dispatcher", "dispatcher/hostclock",
+	recorded = []string{"clusters", "clusters/journal", "clusters/journal/deposit", "clusters/journal/rowlog", "checker/history", "dispatcher", "dispatcher/hostclock",
 		"dispatcher/kube", "dispatcher/kube/environment", "dispatcher/manifests", "dispatcher/postgres"}
 	// program is what runs in a cluster and keeps a journal of it.
-	program = []string{"cmd/internal/record", "cmd/internal/system", "clusters/journal", "checker/history", "dispatcher", "dispatcher/hostclock",
+	program = []string{"cmd/internal/record", "cmd/internal/system", "clusters/journal", "clusters/journal/deposit", "checker/history", "dispatcher", "dispatcher/hostclock",
 		"dispatcher/kube/environment", "dispatcher/postgres"}
 )
 
@@ -116,6 +119,10 @@ var adapters = map[string][]string{
 	"dispatcher/metrics":          {prometheus},
 	"clusters/local":              {kubernetes},
 	"clusters/journal/rowlog":     {postgres},
+	"clusters/journal/deposit":    {postgres},
+	"cmd/internal/record":         {postgres},
+	"clusters/deployed":           {kubernetes, postgres, registries},
+	"clusters/shared":             {kubernetes, postgres, registries},
 	"clusters/kind":               {kubernetes, kindest, postgres, registries},
 	"clusters/kind/engine":        {},
 	"clusters/kind/images":        {registries},
@@ -241,7 +248,7 @@ func TestArchitectureChecksCanFail(t *testing.T) {
 func TestArchitectureAllows(t *testing.T) {
 	for pkg, code := range map[string]string{
 		tagged("cmd/squall"):   `import _ "sigs.k8s.io/kind/pkg/cluster"; import _ "` + module + `/clusters/kind/testbed"`,
-		"clusters/kind":        `import _ "` + module + `/faults/proxy"`,
+		"clusters/deployed":    `import _ "` + module + `/faults/proxy"`,
 		"clusters/sim/kernel":  `import _ "container/heap"`,
 		"clusters/journal/sub": `import _ "` + module + `/clusters/journal"`, // part of its parent, as it has no line
 	} {

@@ -102,6 +102,9 @@ func (f *chaosFlags) suite(cmd *cobra.Command) (suite, error) {
 		return s, err
 	}
 	for _, w := range simulatedFirst(worldEntries) {
+		if f.world == "" && w.named {
+			continue
+		}
 		if f.world == "" && w.live {
 			if why := f.notNow(cmd.Context(), w); why != "" {
 				s.without = append(s.without, why)

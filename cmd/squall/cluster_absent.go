@@ -11,6 +11,7 @@ func newClusterCommands(*console) []*cobra.Command {
 		{"cluster up|status|down|logs", "Make, look at and remove kind clusters"},
 		{"node-image build", "Build a node image for kind where no registry can be reached"},
 		{"image programs|squall", "Build an image for the manifests, without a Dockerfile or an engine"},
+		{"clean", "Remove what runs left in a cluster that Squall did not make"},
 		{"scenarios render", "Print the faults of a scenario as objects of Chaos Mesh"},
 	} {
 		all = append(all, &cobra.Command{

@@ -58,7 +58,7 @@ func newClusterCommands(c *console) []*cobra.Command {
 			return err
 		},
 	})
-	return []*cobra.Command{cluster, image, newImageCommand(c), newScenariosCommand(c)}
+	return []*cobra.Command{cluster, image, newImageCommand(c), newScenariosCommand(c), newCleanCommand(c)}
 }
 
 // clusterName is the name given, or that of the cluster that is made without one.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -27,12 +29,14 @@ type ward struct {
 
 func newDoctorCommand(c *console) *cobra.Command {
 	var fix bool
+	var world string
+	var o worldOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what this machine can run, and say what is missing",
 		Long: "Check what this machine can run, world by world, and say what is missing and how to get it.\n" +
-			"The status is 2 only when not even the simulation can run.",
-		Example: "  squall doctor",
+			"The status is 2 only when not even the simulation can run; with --world, when anything is missing for that one.",
+		Example: "  squall doctor\n  squall doctor --world cluster --context staging -n chaos",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if fix {
@@ -40,11 +44,39 @@ func newDoctorCommand(c *console) *cobra.Command {
 					return err
 				}
 			}
+			if world != "" {
+				return c.examine(cmd.Context(), world, o)
+			}
+			if o.context != "" || o.namespace != "" {
+				return usage("--context and --namespace are for a cluster that Squall did not make: add --world %s", sharedWorld)
+			}
 			return ended(c.report(diagnose(cmd.Context(), c)))
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "get what is missing, as far as Squall can: a Docker engine on a bare Debian machine, as root")
+	cmd.Flags().StringVar(&world, "world", "", "look at this one only: "+strings.Join(worldNames(), ", "))
+	namespaceFlags(cmd.Flags(), &o)
 	return cmd
+}
+
+// examine is a preflight for one world: whatever is missing counts.
+func (c *console) examine(ctx context.Context, name string, o worldOptions) error {
+	w, err := findWorld(name)
+	if err != nil {
+		return err
+	}
+	if o.context+o.namespace != "" && name != sharedWorld {
+		return usage("--context and --namespace are for a cluster that Squall did not make: --world %s", sharedWorld)
+	}
+	var found []finding
+	if w.check != nil {
+		found = w.check(ctx, o)
+	}
+	code := c.report([]ward{{"world " + name, found}})
+	if slices.ContainsFunc(found, func(f finding) bool { return !f.ok }) {
+		code = exitUsage
+	}
+	return ended(code)
 }
 
 // report prints what was found, and returns the exit status.
@@ -99,12 +131,12 @@ func diagnose(ctx context.Context, c *console) []ward {
 	for _, w := range simulatedFirst(worldEntries) {
 		found := []finding{{what: "build", detail: "this build has no world " + w.name, remedy: w.get}}
 		if w.here() && w.check != nil {
-			found = w.check(ctx)
+			found = w.check(ctx, worldOptions{})
 		}
 		wards = append(wards, ward{"world " + w.name, found})
 	}
 	for _, name := range plannedWorlds {
-		wards = append(wards, ward{"world " + name, []finding{{what: "build", detail: "not in this version of squall", remedy: "use --world sim or kind"}}})
+		wards = append(wards, ward{"world " + name, []finding{{what: "build", detail: "not in this version of squall", remedy: "use --world sim, kind or cluster"}}})
 	}
 	return append(wards, ward{"tests", []finding{checkBrowser()}})
 }

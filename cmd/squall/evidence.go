@@ -44,7 +44,7 @@ func gather(dir string, j job, seed uint64) (*evidence, error) {
 
 // made is what a run was made from besides scenario, settings and seed.
 func (j job) made() reports.Made {
-	return reports.Made{Scale: j.scenario.Scale(), Plan: j.plan, Order: j.order}
+	return reports.Made{Scale: j.scenario.Scale(), Plan: j.plan, Order: j.order, Witness: j.world.witness}
 }
 
 // record keeps the history before anybody judges it.

@@ -38,7 +38,7 @@ func withTestWorlds(t *testing.T) {
 	}
 }
 
-func noFindings(context.Context) []finding { return nil }
+func noFindings(context.Context, worldOptions) []finding { return nil }
 
 // strange does something else every time it is asked for the same seed.
 func strange() scenarios.World {

@@ -26,6 +26,7 @@ type destinations struct{ registry, file, cluster string }
 
 func newImageCommand(c *console) *cobra.Command {
 	var to destinations
+	var planted bool
 	cmd := &cobra.Command{
 		Use:   "image programs|squall",
 		Short: "Build an image for the manifests, without a Dockerfile or an engine",
@@ -45,7 +46,7 @@ runs them. Neither Docker nor a Dockerfile is needed; an image that is up to dat
 				}
 			}
 			ctx := cmd.Context()
-			image, err := build(ctx, images.Options{Progress: c.lines("")})
+			image, err := build(ctx, images.Options{Planted: planted, Progress: c.lines("")})
 			if err != nil {
 				return kindError(ctx, err)
 			}
@@ -53,6 +54,7 @@ runs them. Neither Docker nor a Dockerfile is needed; an image that is up to dat
 		},
 	}
 	cmd.Flags().StringVar(&to.registry, "push", "", "push it under this `name`, with the logins of docker")
+	cmd.Flags().BoolVar(&planted, "planted", false, "programs: with the deliberate defects of squall list dispatchers; never for production")
 	cmd.Flags().StringVar(&to.file, "save", "", "write it to a `file`, for docker load or ctr images import")
 	cmd.Flags().StringVar(&to.cluster, "cluster", "", "load it into the nodes of this kind `cluster` of Squall's")
 	return cmd

@@ -38,31 +38,70 @@ func clusterFlags(flags *pflag.FlagSet, o *worldOptions) {
 	flags.StringVar(&o.nodeImage, "node-image", "", "kind: the node `image` to make a cluster of")
 	flags.StringVar(&o.cluster, "cluster", "", "kind: the `name` of the cluster to use, made when there is none")
 	flags.BoolVar(&o.keep, "keep", false, "kind: keep the cluster for the next run")
-	flags.StringVar(&o.context, "context", "", "kind: a cluster that Squall did not make, by its kubeconfig `context`; needs --namespace")
-	flags.StringVarP(&o.namespace, "namespace", "n", "", "kind: the namespace there, which must carry the label squall/allow-chaos")
+	namespaceFlags(flags, o)
+	flags.StringVar(&o.image, "image", "", "cluster: the `image` of the programs that it can pull (default: loaded into a kind cluster)")
+	flags.StringVar(&o.postgres, "postgres-image", "", "cluster: the `image` of Postgres 17 (default: likewise, else the official one)")
 	flags.IntVar(&o.lanes, "lanes", 0, "kind: runs side by side (default: what the machine can carry)")
 }
 
-var clusterFlagNames = []string{"node-image", "cluster", "keep", "context", "namespace", "lanes"}
+// namespaceFlags name a namespace of a cluster that Squall did not make.
+func namespaceFlags(flags *pflag.FlagSet, o *worldOptions) {
+	flags.StringVar(&o.context, "context", "", "cluster: a cluster that Squall did not make, by its kubeconfig `context`; needs --namespace")
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "cluster: the namespace there, which must carry the label squall/allow-chaos=true")
+}
 
-// checkCluster refuses flags that the world does not look at, and those that contradict each other.
+// The flags by the world that looks at them.
+var (
+	kindFlagNames   = []string{"node-image", "cluster", "keep", "lanes"}
+	sharedFlagNames = []string{"context", "namespace", "image", "postgres-image"}
+)
+
+// sharedWorld is the world in a cluster that Squall did not make.
+const sharedWorld = "cluster"
+
+// check refuses flags that the world does not look at, and those that contradict each other.
 func (o worldOptions) check(cmd *cobra.Command, w worldEntry) error {
 	given := cmd.Flags().Changed
-	for _, name := range clusterFlagNames {
+	for _, name := range slices.Concat(kindFlagNames, sharedFlagNames) {
 		if given(name) && !w.live {
-			return usage("--%s is about real clusters, and world %s has none: add --world kind", name, w.name)
+			return usage("--%s is about real clusters, and world %s has none: add --world %s", name, w.name, worldOf(name))
+		}
+	}
+	if given("lanes") && o.lanes < 1 {
+		return usage("--lanes %d: at least 1 run must go on", o.lanes)
+	}
+	if w.name == sharedWorld {
+		return o.checkShared(given)
+	}
+	if o.context != "" || o.namespace != "" {
+		return usage("--context and --namespace are for a cluster that Squall did not make, and world %s makes its own: add --world %s", w.name, sharedWorld)
+	}
+	if o.image != "" || o.postgres != "" {
+		return usage("--image and --postgres-image are for a cluster that Squall did not make: add --world %s; world %s gets what it needs by itself", sharedWorld, w.name)
+	}
+	return nil
+}
+
+func worldOf(flag string) string {
+	if slices.Contains(sharedFlagNames, flag) {
+		return sharedWorld
+	}
+	return "kind"
+}
+
+// checkShared is of a cluster that Squall did not make.
+func (o worldOptions) checkShared(given func(string) bool) error {
+	for _, name := range kindFlagNames {
+		if given(name) {
+			return usage("--%s is for clusters that Squall makes (--world kind); --context names one that it did not make", name)
 		}
 	}
 	switch {
-	case given("lanes") && o.lanes < 1:
-		return usage("--lanes %d: at least 1 run must go on", o.lanes)
-	case o.context != "" && o.namespace == "":
+	case o.context == "":
+		return usage("world %s is a cluster that Squall did not make: name it with --context and the namespace to break things in with --namespace", sharedWorld)
+	case o.namespace == "":
 		return usage("--context %s is a cluster that Squall did not make: name the namespace to break things in with --namespace, and allow it with: "+
 			"kubectl --context %s label namespace NAME squall/allow-chaos=true", o.context, o.context)
-	case o.namespace != "" && o.context == "":
-		return usage("--namespace is for a cluster that Squall did not make, and needs --context; in its own ones Squall makes namespaces itself")
-	case o.context != "" && (o.cluster != "" || o.keep || o.nodeImage != ""):
-		return usage("--context names a cluster that Squall did not make; --cluster, --keep and --node-image are for those that it makes")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type minimal struct {
 func (m minimal) again() []string {
 	lines := []string{"run it: squall run " + shellWord(m.file)}
 	for _, world := range worldEntries {
-		if world.live {
+		if world.live && !world.named {
 			lines = append(lines, m.in(world))
 		}
 	}

@@ -48,6 +48,9 @@ func (o outcome) print(w io.Writer, c *console, detail bool) {
 	if o.failed != nil {
 		fmt.Fprintf(w, "  failure: %s\n", indented(o.failed.Error()))
 	}
+	if o.job.world.witness != "" {
+		fmt.Fprintf(w, "  %-13s  %s\n", "the witness", wrapped(o.job.world.witness, 17))
+	}
 	o.printBound(w)
 	o.printCounts(w)
 	o.printStory(w, c, detail || c.verbose)

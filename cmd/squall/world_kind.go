@@ -41,7 +41,7 @@ func beginKind(ctx context.Context, o worldOptions) (*session, error) {
 func openKind(ctx context.Context, o worldOptions) (*session, error) {
 	if o.context != "" {
 		return nil, usage("context %s is a cluster that Squall did not make. World kind kills and cuts off nodes, which it can only do to its own: "+
-			"leave --context out, or use --cluster NAME for a kept one", o.context)
+			"use --world cluster, or --cluster NAME for a kept one", o.context)
 	}
 	if _, err := engine.Check(ctx); err != nil {
 		return nil, usage("a container engine is needed: %w", err)
@@ -174,7 +174,7 @@ func kindReady(ctx context.Context) error {
 	return err
 }
 
-func checkKind(ctx context.Context) []finding {
+func checkKind(ctx context.Context, _ worldOptions) []finding {
 	f := finding{what: "engine", ok: true}
 	status, err := engine.Check(ctx)
 	var missing *engine.Unavailable

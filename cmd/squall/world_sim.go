@@ -20,7 +20,7 @@ func init() {
 			Launchers: true,
 		},
 		scale: scenarios.Scale{Factor: 1},
-		check: func(context.Context) []finding {
+		check: func(context.Context, worldOptions) []finding {
 			return []finding{{what: "simulation", ok: true, detail: "needs nothing but this program"}}
 		},
 	})

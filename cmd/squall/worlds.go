@@ -22,6 +22,10 @@ type worldEntry struct {
 	factors map[string]float64
 	// live worlds run in real time: what happened in one cannot be made to happen again by its seed.
 	live bool
+	// witness says what is weaker there about the witnesses of executions than in kind; empty: nothing.
+	witness string
+	// named worlds are used only when they are asked for by name: they are somebody else's.
+	named bool
 	// alone are the kinds of faults that befall everything in the world: such a run shares it with no other.
 	alone []faults.Kind
 	// open makes the world of one run. A world that must be got ready first has begin instead.
@@ -31,7 +35,7 @@ type worldEntry struct {
 	get string
 	// check looks for what the world needs on this machine; ready says in short why nothing can be run in it now, and fix gets
 	// what is missing. All may be nil.
-	check func(context.Context) []finding
+	check func(context.Context, worldOptions) []finding
 	ready func(context.Context) error
 	fix   func(context.Context, io.Writer) error
 }
@@ -55,6 +59,8 @@ type worldOptions struct {
 	keep      bool
 	context   string
 	namespace string
+	image     string // of the programs; empty: made and loaded where that can be done
+	postgres  string // image of Postgres; likewise
 	lanes     int
 	// planted is set when a dispatcher with a planted defect is to run.
 	planted bool
@@ -67,7 +73,7 @@ var worldEntries []worldEntry
 // provision is what a build adds to a world that every build knows.
 type provision struct {
 	begin func(context.Context, worldOptions) (*session, error)
-	check func(context.Context) []finding
+	check func(context.Context, worldOptions) []finding
 	ready func(context.Context) error
 	fix   func(context.Context, io.Writer) error
 }

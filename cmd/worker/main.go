@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/checker/history"
+	"github.com/squall-chaos/squall/clusters/journal/deposit"
 	"github.com/squall-chaos/squall/cmd/internal/record"
 	"github.com/squall-chaos/squall/cmd/internal/system"
 	"github.com/squall-chaos/squall/dispatcher"
@@ -41,7 +43,7 @@ type config struct {
 	settings dispatcher.Settings
 	system   dispatcher.System
 	database string
-	record   string
+	record   record.Place
 	startup  environment.Span
 	asked    time.Time // when the Pod was asked for; zero: not known
 }
@@ -52,7 +54,7 @@ func readConfig(lookup func(string) (string, bool)) (config, error) {
 		order:    environment.ReadOrder(r),
 		settings: environment.Parse(r, environment.Settings, "", environment.ExpectedSettings(), environment.DecodeSettings),
 		database: r.Secret(environment.DatabaseURL, "a Postgres URL", checkURL),
-		record:   r.Optional(environment.Record, ""),
+		record:   record.Read(r),
 		startup:  environment.Parse(r, environment.Startup, "0s", environment.ExpectedSpan, environment.DecodeSpan),
 		asked:    environment.Parse(r, environment.Asked, time.Time{}.Format(time.RFC3339Nano), "a moment as RFC 3339", readMoment),
 		system:   system.Read(r),
@@ -85,8 +87,8 @@ func live(lookup func(string) (string, bool)) ending {
 	log = log.With("process", c.order.Process(), "attempt", c.order.Attempt, "token", uint64(c.order.Ticket.Token))
 	w := &worker{order: c.order, settings: c.settings, clock: hostclock.New(), truth: truth{order: c.order},
 		runTime: c.runTime, startup: c.idle(), log: log}
-	if c.record != "" {
-		w.truth.recorder, err = record.Open(c.record, c.order.Process(), string(c.order.Ticket.Workload), func(err error) {
+	if !c.record.Nowhere() {
+		w.truth.recorder, err = c.record.Open(c.order.Process(), string(c.order.Ticket.Workload), func(err error) {
 			log.Error("the record has a gap, and nothing of it can be judged", "error", err)
 		})
 		if err != nil {
@@ -115,12 +117,16 @@ func (c config) workers(t truth) dispatcher.Workers {
 	return system.Workers(c.system, w)
 }
 
-// runTime is how long the work takes: as its task says, unless there is a file that says otherwise.
+// runTime is how long the work takes: as its task says, unless there is something beside the journal that says otherwise.
 func (c config) runTime() (time.Duration, error) {
-	if c.record == "" {
+	switch {
+	case c.record.URL != "":
+		run, err := deposit.RunTime(context.Background(), c.record.URL, string(c.order.Ticket.ID))
+		return cmp.Or(run, c.order.Work.Run), err
+	case c.record.Nowhere():
 		return c.order.Work.Run, nil
 	}
-	file := filepath.Join(c.record, environment.RunTimes, string(c.order.Ticket.ID))
+	file := filepath.Join(c.record.Directory, environment.RunTimes, string(c.order.Ticket.ID))
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c.order.Work.Run, nil

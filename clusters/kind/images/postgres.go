@@ -14,7 +14,10 @@ const (
 	PostgresUser = 999
 
 	postgresMajor = "17"
-	officialRef   = "docker.io/library/postgres:" + postgresMajor
+	officialRef   = OfficialPostgres
+
+	// OfficialPostgres is the one that most clusters can pull.
+	OfficialPostgres = "docker.io/library/postgres:" + postgresMajor
 )
 
 // Postgres returns an image of Postgres 17: one that was made or fetched earlier, else the official one if a registry answers, else one made of Debian's packages.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/squall-chaos/squall/cmd/internal/record"
 	"github.com/squall-chaos/squall/cmd/internal/system"
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/kube/environment"
@@ -28,7 +29,7 @@ type config struct {
 	system   dispatcher.System
 	database string
 	listen   string
-	record   string
+	record   record.Place
 	kube     *rest.Config
 
 	namespace string
@@ -47,7 +48,7 @@ func readConfig(lookup func(string) (string, bool)) (config, error) {
 		system:    system.Read(r),
 		database:  r.Secret(environment.DatabaseURL, "a Postgres URL", checkURL),
 		listen:    environment.Parse(r, environment.Listen, environment.DefaultListen, "an address like :8080", checkAddress),
-		record:    r.Optional(environment.Record, ""),
+		record:    record.Read(r),
 		namespace: environment.Parse(r, environment.Namespace, "", "the namespace of the workloads", label),
 		image:     r.Text(environment.Image, "the image of the workloads"),
 		workers:   readOrders(r),

@@ -14,6 +14,7 @@ type orders struct {
 	secret  string // name of the Secret with the database's URL
 	account string // service account; empty: the namespace's default
 	claim   string // where journals are kept; empty: nowhere
+	record  string // name of the Secret with the URL of a database for journals; empty: none
 	gate    string // that keeps a Pod from being scheduled; empty: none
 	startup bool   // they idle first
 	passed  []corev1.EnvVar
@@ -30,6 +31,7 @@ func readOrders(r *environment.Reader) orders {
 		secret:  environment.Parse(r, environment.DatabaseSecret, "", "the Secret whose key "+environment.DatabaseKey+" is the workers' "+environment.DatabaseURL, label),
 		account: r.Optional(environment.ServiceAccount, ""),
 		claim:   r.Optional(environment.RecordClaim, ""),
+		record:  r.Optional(environment.RecordSecret, ""),
 		gate:    r.Optional(environment.Gate, ""),
 	}
 	o.startup = environment.Parse(r, environment.Startup, "0s", environment.ExpectedSpan, environment.DecodeSpan).To > 0
@@ -50,9 +52,10 @@ func (o orders) adjust(p *corev1.Pod, _ dispatcher.Workload) {
 	}
 	c := &p.Spec.Containers[0]
 	c.Command = []string{workerCommand}
-	c.Env = append(c.Env, corev1.EnvVar{Name: environment.DatabaseURL, ValueFrom: &corev1.EnvVarSource{
-		SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: o.secret}, Key: environment.DatabaseKey},
-	}})
+	c.Env = append(c.Env, secretURL(environment.DatabaseURL, o.secret))
+	if o.record != "" {
+		c.Env = append(c.Env, secretURL(environment.RecordURL, o.record))
+	}
 	c.Env = append(c.Env, o.passed...)
 	if o.startup && o.gate == "" { // behind a gate nobody knows how long it waited for its node
 		c.Env = append(c.Env, corev1.EnvVar{Name: environment.Asked, Value: time.Now().Format(time.RFC3339Nano)})
@@ -66,4 +69,11 @@ func (o orders) adjust(p *corev1.Pod, _ dispatcher.Workload) {
 	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: o.claim},
 	}})
+}
+
+// secretURL is a variable with the URL in a Secret.
+func secretURL(variable, secret string) corev1.EnvVar {
+	return corev1.EnvVar{Name: variable, ValueFrom: &corev1.EnvVarSource{
+		SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: environment.DatabaseKey},
+	}}
 }

@@ -21,7 +21,6 @@ import (
 
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters/journal"
-	"github.com/squall-chaos/squall/cmd/internal/record"
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/hostclock"
 	"github.com/squall-chaos/squall/dispatcher/kube/environment"
@@ -159,10 +158,10 @@ func (r *replica) run(ctx context.Context, loop Loop, migrate bool) error {
 }
 
 func (r *replica) openRecord() (err error) {
-	if r.record == "" {
+	if r.record.Nowhere() {
 		return nil
 	}
-	r.recorder, err = record.Open(r.record, r.process, r.life(), func(err error) {
+	r.recorder, err = r.record.Open(r.process, r.life(), func(err error) {
 		r.log.Error("the record has a gap, and nothing of it can be judged", "error", err)
 	})
 	if err != nil {

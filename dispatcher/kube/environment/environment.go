@@ -25,6 +25,7 @@ const (
 	DatabaseURL    = "DATABASE_URL"           // of all: what libpq takes
 	Settings       = "SQUALL_SETTINGS"        // of all: the name of a profile, or dispatcher.Settings as JSON, durations in nanoseconds
 	Record         = "SQUALL_RECORD"          // of all: the directory in which a journal is kept; empty: none
+	RecordURL      = "SQUALL_RECORD_URL"      // of all: a Postgres URL; the journal is kept in a table there instead of a directory
 	System         = "SQUALL_SYSTEM"          // of all, in builds with the tag "planted": the planted dispatcher to be
 	Kubeconfig     = "KUBECONFIG"             // of replicas: how to reach the API server; empty: as a Pod does
 	Process        = "SQUALL_PROCESS"         // of replicas: their name; empty: that of the host
@@ -32,6 +33,7 @@ const (
 	Image          = "SQUALL_IMAGE"           // of replicas: what workloads run
 	DatabaseSecret = "SQUALL_DATABASE_SECRET" // of replicas: the Secret whose key DatabaseKey is the workers' DATABASE_URL
 	RecordClaim    = "SQUALL_RECORD_CLAIM"    // of replicas: the PersistentVolumeClaim in which workers keep their journals; empty: none
+	RecordSecret   = "SQUALL_RECORD_SECRET"   // of replicas: the Secret whose key DatabaseKey is the workers' SQUALL_RECORD_URL; empty: none
 	ServiceAccount = "SQUALL_SERVICE_ACCOUNT" // of replicas: that of the workloads; empty: the namespace's default. It gets no token
 	Listen         = "SQUALL_LISTEN"          // of replicas: where metrics and health are served
 	Gate           = "SQUALL_GATE"            // of replicas: the scheduling gate that workloads are made with; somebody has to open it. Empty: none

@@ -1,4 +1,4 @@
-package kind
+package deployed
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,7 +38,7 @@ func (w *World) launch(ctx context.Context, r *replica) error {
 	r.life++
 	r.paused = false
 	pod := w.replicaPod(r)
-	if _, err := w.api.CoreV1().Pods(w.namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+	if _, err := w.API.CoreV1().Pods(w.Namespace()).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("start %s: %w", r.name, err)
 	}
 	r.pod = pod.Name
@@ -62,9 +61,9 @@ func (w *World) replicaSeen(p *corev1.Pod, gone bool) {
 		if r.pod != p.Name || !ended || w.closed {
 			continue
 		}
-		w.live.add(journal.Event{At: time.Now(), Kind: history.ProcessCrashed, Process: r.name, Detail: "it ended by itself: " + endOf(p)})
+		w.Record(journal.Event{At: time.Now(), Kind: history.ProcessCrashed, Process: r.name, Detail: "it ended by itself: " + endOf(p)})
 		r.pod = ""
-		w.at(w.now()+supervision, func() { w.whenAPI(func() { w.Restart(r.name) }) })
+		w.at(w.now()+supervision, func() { w.ground.WhenAPI(func() { w.Restart(r.name) }) })
 	}
 }
 
@@ -79,6 +78,11 @@ func endOf(p *corev1.Pod) string {
 
 var _ clusters.ProcessFaults = (*World)(nil)
 
+// Refuse fails the run over a fault that the world cannot do. Its entry in the registry of worlds should have said so.
+func (w *World) Refuse(what string) {
+	w.Fail(fmt.Errorf("world %s has no way to make %s", w.ground.Name(), what))
+}
+
 // Crash kills the process where it is.
 func (w *World) Crash(process string) {
 	r := w.replica(process)
@@ -87,33 +91,28 @@ func (w *World) Crash(process string) {
 	}
 	pod := r.pod
 	r.pod = "" // from here on its end is no news
-	w.do("crash "+process, func(ctx context.Context) error {
-		if err := w.kill(ctx, pod); err != nil {
+	w.Do("crash "+process, func(ctx context.Context) error {
+		if err := w.ground.Kill(ctx, process, pod); err != nil {
 			return err
 		}
-		w.live.add(journal.Event{At: time.Now(), Kind: history.ProcessCrashed, Process: process})
-		err := w.api.CoreV1().Pods(w.namespace).Delete(ctx, pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
-		return unlessGone(err)
+		w.Record(journal.Event{At: time.Now(), Kind: history.ProcessCrashed, Process: process})
+		err := w.API.CoreV1().Pods(w.Namespace()).Delete(ctx, pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+		return UnlessGone(err)
 	})
-}
-
-// kill ends the containers of a replica's pod by SIGKILL.
-func (w *World) kill(ctx context.Context, pod string) error {
-	return w.onContainers(ctx, pod, w.shell.Kill, w.bed.ControlPlane().KillContainer)
 }
 
 // stopReplicas kills all replicas for good. Their ends are no events of the run.
 func (w *World) stopReplicas(ctx context.Context) error {
 	ended := make(chan error)
 	for _, r := range w.replicas {
-		pod := r.pod
+		process, pod := r.name, r.pod
 		r.pod = ""
 		go func() {
 			if pod == "" {
 				ended <- nil
 				return
 			}
-			ended <- w.kill(ctx, pod)
+			ended <- w.ground.Kill(ctx, process, pod)
 		}()
 	}
 	var err error
@@ -123,43 +122,13 @@ func (w *World) stopReplicas(ctx context.Context) error {
 	return err
 }
 
-// onContainer acts on a container.
-type onContainer func(ctx context.Context, id string) error
-
-// onContainers acts on what runs of a replica's pod. The API server knows it in a moment; it may be frozen, or not have heard of the
-// latest, and then the runtime is asked, which takes a busy machine seconds.
-func (w *World) onContainers(ctx context.Context, pod string, quick, action onContainer) error {
-	soon, cancel := context.WithTimeout(ctx, 2*time.Second)
-	p, err := w.api.CoreV1().Pods(w.namespace).Get(soon, pod, metav1.GetOptions{})
-	cancel()
-	if err == nil && len(p.Status.ContainerStatuses) == 1 && p.Status.ContainerStatuses[0].State.Running != nil {
-		_, id, _ := strings.Cut(p.Status.ContainerStatuses[0].ContainerID, "://")
-		if quick(ctx, id) == nil {
-			return nil
-		}
-	}
-	found, err := w.bed.ControlPlane().Containers(ctx, w.namespace, pod, "")
-	if err != nil {
-		return err
-	}
-	for _, c := range found {
-		if c.State != "running" {
-			continue
-		}
-		if err := action(ctx, c.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Restart starts the process as a new instance, if it is down.
 func (w *World) Restart(process string) {
 	r := w.replica(process)
 	if r == nil || r.pod != "" || w.closed {
 		return
 	}
-	w.do("start "+process, func(ctx context.Context) error {
+	w.Do("start "+process, func(ctx context.Context) error {
 		err := w.launch(ctx, r)
 		if apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("%w: its name should be new", err)
@@ -170,36 +139,36 @@ func (w *World) Restart(process string) {
 
 // Pause freezes the process by its cgroup. What it has sent goes on its way.
 func (w *World) Pause(process string) {
-	w.freeze(process, true, history.ProcessPaused, w.shell.Freeze, w.bed.ControlPlane().PauseContainer)
+	w.freeze(process, true, history.ProcessPaused, w.ground.Freeze)
 }
 
 // Resume lets a frozen process go on where it was.
 func (w *World) Resume(process string) {
-	w.freeze(process, false, history.ProcessResumed, w.shell.Thaw, w.bed.ControlPlane().ResumeContainer)
+	w.freeze(process, false, history.ProcessResumed, w.ground.Thaw)
 }
 
-func (w *World) freeze(process string, pause bool, kind history.Kind, quick, action onContainer) {
+func (w *World) freeze(process string, pause bool, kind history.Kind, action func(ctx context.Context, process, pod string) error) {
 	r := w.replica(process)
 	if r == nil || r.pod == "" || r.paused == pause {
 		return
 	}
 	r.paused = pause
-	w.do(kind.String()+" "+process, func(ctx context.Context) error {
+	w.Do(kind.String()+" "+process, func(ctx context.Context) error {
 		before := time.Now() // it may act again as soon as it is resumed
-		if err := w.onContainers(ctx, r.pod, quick, action); err != nil {
+		if err := action(ctx, process, r.pod); err != nil {
 			return err
 		}
 		at := time.Now()
 		if !pause {
 			at = before
 		}
-		w.live.add(journal.Event{At: at, Kind: kind, Process: process})
+		w.Record(journal.Event{At: at, Kind: kind, Process: process})
 		return nil
 	})
 }
 
 // SkewClock is not possible: containers share the clock of their machine.
-func (w *World) SkewClock(string, time.Duration) { w.refuse("a clock of its own for a process") }
+func (w *World) SkewClock(string, time.Duration) { w.Refuse("a clock of its own for a process") }
 
 // replicaPod is one life of a replica, made of the manifests' template. It differs in the way it takes to the servers, in its journal, and
 // in that nobody else ends it or starts it again: neither a Deployment nor a probe, which would take a frozen process for a dead one.
@@ -210,44 +179,50 @@ func (w *World) replicaPod(r *replica) *corev1.Pod {
 	spec.TerminationGracePeriodSeconds = new(int64(1))
 	spec.TopologySpreadConstraints = nil
 	spec.SecurityContext.RunAsUser = new(int64(images.ProgramsUser))
-	onControlPlane(spec)
-	spec.Volumes = append(spec.Volumes, claimVolume(claimRecord), secretVolume("kubeconfig"), corev1.Volume{
+	w.ground.Place(spec)
+	spec.Volumes = append(spec.Volumes, secretVolume("kubeconfig"), corev1.Volume{
 		Name: "faultproxy", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 			SecretName: "faultproxy", Items: []corev1.KeyToPath{{Key: "tls.crt", Path: "tls.crt"}},
 		}},
 	})
 	c := &spec.Containers[0]
 	c.Args = nil // no --migrate: the harness has done that
-	c.EnvFrom, c.Env = nil, w.replicaEnvironment(r)
+	values := w.replicaEnvironment(r)
+	c.EnvFrom, c.Env = nil, nil
+	w.ground.Keep(spec, values)
+	c.Env = append(environmentOf(values), c.Env...)
 	c.StartupProbe, c.LivenessProbe, c.ReadinessProbe = nil, nil, nil
 	c.VolumeMounts = append(c.VolumeMounts,
-		corev1.VolumeMount{Name: claimRecord, MountPath: environment.RecordFolder},
 		corev1.VolumeMount{Name: "kubeconfig", MountPath: "/etc/squall/kubeconfig", ReadOnly: true},
 		corev1.VolumeMount{Name: "faultproxy", MountPath: "/etc/squall/proxy", ReadOnly: true},
 	)
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-life-%d", r.name, r.life), Labels: w.labels(string(r.role))},
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-life-%d", r.name, r.life), Labels: w.Labels(string(r.role))},
 		Spec:       *spec,
 	}
 }
 
-func (w *World) replicaEnvironment(r *replica) []corev1.EnvVar {
-	settings, err := environment.EncodeSettings(w.config.Settings)
+func (w *World) replicaEnvironment(r *replica) map[string]string {
+	settings, err := environment.EncodeSettings(w.Config.Settings)
 	if err != nil {
 		panic(err) // settings are numbers
 	}
 	values := map[string]string{
-		environment.Process: r.name, environment.Namespace: w.namespace, environment.Settings: settings,
-		environment.Image: w.options.Programs.Ref, environment.DatabaseSecret: "database", environment.ServiceAccount: w.access.account,
-		environment.Record: environment.RecordFolder, environment.RecordClaim: claimRecord,
+		environment.Process: r.name, environment.Namespace: w.Namespace(), environment.Settings: settings,
+		environment.Image: w.Programs, environment.DatabaseSecret: "database", environment.ServiceAccount: w.access.account,
 		environment.Kubeconfig: "/etc/squall/kubeconfig/kubeconfig", environment.Startup: w.startup(),
 	}
 	if w.gated() {
 		values[environment.Gate] = gate
 	}
-	if w.config.System.Name != reference {
-		values[environment.System] = w.config.System.Name
+	if w.Config.System.Name != reference {
+		values[environment.System] = w.Config.System.Name
 	}
+	return values
+}
+
+// environmentOf is sorted by name, after the one variable that is a secret.
+func environmentOf(values map[string]string) []corev1.EnvVar {
 	env := []corev1.EnvVar{{Name: environment.DatabaseURL, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 		LocalObjectReference: corev1.LocalObjectReference{Name: "database"}, Key: environment.DatabaseKey,
 	}}}}
@@ -263,7 +238,7 @@ const reference = "reference"
 // startup is how long workers idle before they ask to start: images are on the nodes already, so the time that the scenario has for a
 // pull is spent there. What the platform takes by itself comes on top.
 func (w *World) startup() string {
-	d := w.config.Platform.ImagePull
+	d := w.Config.Platform.ImagePull
 	low, high := d.Min(), d.Max()
 	if d.Shape == clusters.FixedShape {
 		low = high

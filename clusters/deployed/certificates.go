@@ -1,4 +1,4 @@
-package kind
+package deployed
 
 import (
 	"crypto/ecdsa"
@@ -22,7 +22,7 @@ type secrets struct {
 }
 
 func newSecrets(addresses []net.IP) (secrets, error) {
-	s := secrets{control: token()}
+	s := secrets{control: Token()}
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return s, err
@@ -47,8 +47,8 @@ func newSecrets(addresses []net.IP) (secrets, error) {
 	return s, nil
 }
 
-// token is a secret of 128 bits.
-func token() string {
+// Token is a secret of 128 bits.
+func Token() string {
 	var bytes [16]byte
 	_, _ = rand.Read(bytes[:]) // never fails, see crypto/rand
 	return hex.EncodeToString(bytes[:])

@@ -1,4 +1,4 @@
-package kind
+package deployed
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func TestTheLoopKeepsTimeAndOrder(t *testing.T) {
 		l.at(2*time.Second, note("c"))
 		go func() {
 			time.Sleep(1700 * time.Millisecond)
-			l.post(note("posted"))
+			l.Post(note("posted"))
 		}()
 		if err := l.run(t.Context(), 3*time.Second, nil); err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestWhatIsDueAtOnceIsDoneBeforeTheClockRuns(t *testing.T) {
 		t.Errorf("executed %v, %v", got, err)
 	}
 	broken := errors.New("broken")
-	l.at(0, func() { l.fail(broken) })
+	l.at(0, func() { l.Fail(broken) })
 	if err := l.early(); !errors.Is(err, broken) {
 		t.Errorf("a failure is told as %v", err)
 	}
@@ -71,7 +71,7 @@ func TestTheLoopEnds(t *testing.T) {
 			return nil
 		}, 700 * time.Millisecond, context.Canceled},
 		{"when something failed", func(l *loop, _ func()) func() bool {
-			time.AfterFunc(900*time.Millisecond, func() { l.fail(broken); l.fail(errors.New("later")) })
+			time.AfterFunc(900*time.Millisecond, func() { l.Fail(broken); l.Fail(errors.New("later")) })
 			return nil
 		}, 900 * time.Millisecond, broken},
 	} {

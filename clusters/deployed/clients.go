@@ -1,9 +1,10 @@
-package kind
+package deployed
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -39,21 +40,25 @@ func (c *client) close() {
 func (w *World) Go(name string, run func(ctx context.Context, p dispatcher.Ports)) {
 	c := &client{name: name, work: run}
 	w.clients = append(w.clients, c)
-	ctx, cancel := w.soon()
+	ctx, cancel := w.Soon()
 	defer cancel()
-	store, err := postgres.Open(ctx, w.databaseURL(w.addresses.proxyStore), w.config.Settings, w.tunnelled(name))
+	store, err := postgres.Open(ctx, w.databaseURL(w.addresses.proxyStore), w.Config.Settings, w.tunnelled(name))
 	if err != nil {
-		w.fail(fmt.Errorf("open the database for %s: %w", name, err))
+		w.Fail(fmt.Errorf("open the database for %s: %w", name, err))
 		return
 	}
 	c.closer = store.Close
 	var backend dispatcher.Store = store
-	if hook := w.config.System.Store; hook != nil {
+	if hook := w.Config.System.Store; hook != nil {
 		backend = hook(store)
 	}
-	c.ports = journal.NewRecorder(&c.pages, name).Ports(dispatcher.Ports{Clock: hostclock.New(), Store: backend})
+	var pages io.Writer = &c.pages
+	if kept := w.ground.Pages(name); kept != nil {
+		pages = kept
+	}
+	c.ports = journal.NewRecorder(pages, name).Ports(dispatcher.Ports{Clock: hostclock.New(), Store: backend})
 	if !w.start.IsZero() {
-		w.goAside(func() { c.run(w.ctx) })
+		w.GoAside(func() { c.run(w.ctx) })
 	}
 }
 
@@ -62,7 +67,7 @@ func (w *World) tunnelled(process string) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) {
 		c.MaxConns = 2
 		c.ConnConfig.RuntimeParams["application_name"] = process
-		c.ConnConfig.DialFunc = func(ctx context.Context, _, address string) (net.Conn, error) { return w.bed.Dial(ctx, address) }
+		c.ConnConfig.DialFunc = func(ctx context.Context, _, address string) (net.Conn, error) { return w.ground.Dial(ctx, address) }
 		c.ConnConfig.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
 	}
 }

@@ -1,4 +1,4 @@
-package kind
+package deployed
 
 import (
 	"container/heap"
@@ -25,16 +25,16 @@ func newLoop() *loop { return &loop{wake: make(chan struct{}, 1)} }
 // askEvery is how often a run is asked whether it is done.
 const askEvery = 500 * time.Millisecond
 
-// post has fn called by the loop, soon. Anybody may post.
-func (l *loop) post(fn func()) {
+// Post has fn called by the loop, soon. Anybody may post.
+func (l *loop) Post(fn func()) {
 	l.mu.Lock()
 	l.posted = append(l.posted, fn)
 	l.mu.Unlock()
 	l.rouse()
 }
 
-// fail ends the run with an error: the harness could not do what it was told to. The first one counts.
-func (l *loop) fail(err error) {
+// Fail ends the run with an error: the harness could not do what it was told to. The first one counts.
+func (l *loop) Fail(err error) {
 	if err == nil {
 		return
 	}

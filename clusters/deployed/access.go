@@ -1,4 +1,4 @@
-package kind
+package deployed
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type access struct {
 
 // makeAccess grants the replicas the rights that the manifests give them, and no others.
 func (w *World) makeAccess(ctx context.Context) error {
-	text, err := manifests.Render(w.namespace, w.options.Programs.Ref)
+	text, err := manifests.Render(w.Namespace(), w.Programs)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (w *World) makeAccess(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.config.System.Name != reference {
+	if w.Config.System.Name != reference {
 		return w.grantMore(ctx)
 	}
 	return nil
@@ -52,20 +52,29 @@ func (w *World) makeAccess(ctx context.Context) error {
 
 func (w *World) grant(ctx context.Context, object any) (err error) {
 	o := metav1.CreateOptions{}
-	rbac := w.api.RbacV1()
+	rbac := w.API.RbacV1()
 	switch object := object.(type) {
 	case *corev1.ServiceAccount:
-		_, err = w.api.CoreV1().ServiceAccounts(w.namespace).Create(ctx, object, o)
+		object.Labels = w.Labels("")
+		_, err = w.API.CoreV1().ServiceAccounts(w.Namespace()).Create(ctx, object, o)
 	case *rbacv1.Role:
-		_, err = rbac.Roles(w.namespace).Create(ctx, object, o)
+		object.Labels = w.Labels("")
+		_, err = rbac.Roles(w.Namespace()).Create(ctx, object, o)
 	case *rbacv1.RoleBinding:
-		_, err = rbac.RoleBindings(w.namespace).Create(ctx, object, o)
+		object.Labels = w.Labels("")
+		_, err = rbac.RoleBindings(w.Namespace()).Create(ctx, object, o)
 	case *rbacv1.ClusterRole:
-		object.Labels = w.labels("")
+		if !w.ClusterWide {
+			return nil // see dispatcher/manifests: it does without
+		}
+		object.Labels = w.Labels("")
 		w.access.clusterWide = append(w.access.clusterWide, object.Name)
 		_, err = rbac.ClusterRoles().Create(ctx, object, o)
 	case *rbacv1.ClusterRoleBinding:
-		object.Labels = w.labels("")
+		if !w.ClusterWide {
+			return nil
+		}
+		object.Labels = w.Labels("")
 		w.access.clusterBinds = append(w.access.clusterBinds, object.Name)
 		_, err = rbac.ClusterRoleBindings().Create(ctx, object, o)
 	case *appsv1.Deployment:
@@ -82,22 +91,22 @@ func (w *World) grant(ctx context.Context, object any) (err error) {
 // grantMore gives a planted dispatcher the reconciler's rights, too: some defects look where the reference does not.
 func (w *World) grantMore(ctx context.Context) error {
 	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "squall-planted", Labels: w.labels("")},
+		ObjectMeta: metav1.ObjectMeta{Name: "squall-planted", Labels: w.Labels("")},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "squall-reconciler"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "squall-dispatcher", Namespace: w.namespace}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "squall-dispatcher", Namespace: w.Namespace()}},
 	}
-	_, err := w.api.RbacV1().RoleBindings(w.namespace).Create(ctx, binding, metav1.CreateOptions{})
+	_, err := w.API.RbacV1().RoleBindings(w.Namespace()).Create(ctx, binding, metav1.CreateOptions{})
 	return err
 }
 
-// removeAccess takes away what does not go with the namespace.
-func (w *World) removeAccess(ctx context.Context) error {
+// RemoveAccess takes away what does not go with the namespace.
+func (w *World) RemoveAccess(ctx context.Context) error {
 	var problems []error
 	for _, name := range w.access.clusterBinds {
-		problems = append(problems, unlessGone(w.api.RbacV1().ClusterRoleBindings().Delete(ctx, name, metav1.DeleteOptions{})))
+		problems = append(problems, UnlessGone(w.API.RbacV1().ClusterRoleBindings().Delete(ctx, name, metav1.DeleteOptions{})))
 	}
 	for _, name := range w.access.clusterWide {
-		problems = append(problems, unlessGone(w.api.RbacV1().ClusterRoles().Delete(ctx, name, metav1.DeleteOptions{})))
+		problems = append(problems, UnlessGone(w.API.RbacV1().ClusterRoles().Delete(ctx, name, metav1.DeleteOptions{})))
 	}
 	return errors.Join(problems...)
 }

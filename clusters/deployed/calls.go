@@ -1,4 +1,4 @@
-package kind
+package deployed
 
 import (
 	"context"
@@ -24,7 +24,9 @@ func (w *World) openProxy(ctx context.Context) error {
 	w.proxy = &proxy.Client{
 		URL: "http://faultproxy", Token: w.secrets.control,
 		HTTP: &http.Client{Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return w.bed.Dial(ctx, w.addresses.control) },
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return w.ground.Dial(ctx, w.addresses.control)
+			},
 		}},
 	}
 	ask := func(ctx context.Context) error {
@@ -34,7 +36,7 @@ func (w *World) openProxy(ctx context.Context) error {
 	if err := untilItAnswers(ctx, ask); err != nil {
 		return fmt.Errorf("reach the fault proxy: %w", err)
 	}
-	w.goAside(w.followHits)
+	w.GoAside(w.followHits)
 	return nil
 }
 
@@ -46,13 +48,13 @@ func (w *World) followHits() {
 		hits, next, err := w.proxy.Hits(w.ctx, after)
 		if err != nil {
 			if w.ctx.Err() == nil {
-				w.fail(fmt.Errorf("follow the fault proxy: %w", err))
+				w.Fail(fmt.Errorf("follow the fault proxy: %w", err))
 			}
 			return
 		}
 		after = next
 		for _, h := range hits {
-			w.post(func() { w.hit(h) })
+			w.Post(func() { w.hit(h) })
 		}
 	}
 }
@@ -62,7 +64,7 @@ func (w *World) hit(h proxy.Hit) {
 	if !armed {
 		return
 	}
-	w.log.Info("hit", "process", h.Process, "verb", h.Verb, "task", h.Task, "action", string(r.Action))
+	w.Log.Info("hit", "process", h.Process, "verb", h.Verb, "task", h.Task, "action", string(r.Action))
 	if r.Action == clusters.CrashCaller {
 		w.crashCaller(h)
 	}
@@ -77,8 +79,8 @@ func (w *World) Intercept(r clusters.Rule) (remove func()) {
 	if r.Action == clusters.Late {
 		w.lateness = max(w.lateness, r.Delay.Max())
 	}
-	w.do("arm "+string(r.Action), func(ctx context.Context) error {
-		wire, err := proxy.RuleOf(r, w.config.Seed)
+	w.Do("arm "+string(r.Action), func(ctx context.Context) error {
+		wire, err := proxy.RuleOf(r, w.Config.Seed)
 		if err != nil {
 			return err
 		}
@@ -91,14 +93,22 @@ func (w *World) Intercept(r clusters.Rule) (remove func()) {
 			return
 		}
 		delete(w.rules, armed.id)
-		w.do("disarm "+string(r.Action), func(ctx context.Context) error { return w.proxy.Disarm(ctx, armed.id) })
+		w.Do("disarm "+string(r.Action), func(ctx context.Context) error { return w.proxy.Disarm(ctx, armed.id) })
 	}
 }
+
+// Arm has the proxy apply a rule that is no fault of the plan, until Disarm.
+func (w *World) Arm(ctx context.Context, r proxy.Rule) (id string, err error) {
+	return w.proxy.Arm(ctx, r)
+}
+
+// Disarm undoes Arm.
+func (w *World) Disarm(ctx context.Context, id string) error { return w.proxy.Disarm(ctx, id) }
 
 // crashCaller kills the process whose call took effect.
 func (w *World) crashCaller(h proxy.Hit) {
 	if task, ok := strings.CutPrefix(h.Process, "worker-"); ok {
-		w.KillContainer(task)
+		w.ground.KillContainer(task)
 		return
 	}
 	w.Crash(h.Process)
