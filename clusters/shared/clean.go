@@ -22,7 +22,10 @@ import (
 const (
 	ours      = deployed.RunLabel
 	workloads = kube.LabelTask
+	meshed    = "app.kubernetes.io/managed-by=squall" // of Chaos Mesh's objects, see faults/chaosmesh
 )
+
+const meshGroup = "chaos-mesh.org"
 
 // sort is one sort of objects that a run makes.
 type sort struct {
@@ -36,11 +39,11 @@ func of(group, version, resource string) schema.GroupVersionResource {
 
 // sorts are in the order of removal: first those who act, workloads after the replicas that might make new ones.
 var sorts = []sort{
-	{of("chaos-mesh.org", "v1alpha1", "podchaos"), ours},
-	{of("chaos-mesh.org", "v1alpha1", "networkchaos"), ours},
-	{of("chaos-mesh.org", "v1alpha1", "timechaos"), ours},
-	{of("chaos-mesh.org", "v1alpha1", "httpchaos"), ours},
-	{of("chaos-mesh.org", "v1alpha1", "stresschaos"), ours},
+	{of(meshGroup, "v1alpha1", "podchaos"), meshed},
+	{of(meshGroup, "v1alpha1", "networkchaos"), meshed},
+	{of(meshGroup, "v1alpha1", "timechaos"), meshed},
+	{of(meshGroup, "v1alpha1", "httpchaos"), meshed},
+	{of(meshGroup, "v1alpha1", "stresschaos"), meshed},
 	{of("", "v1", "pods"), ours},
 	{of("", "v1", "pods"), workloads},
 	{of("", "v1", "services"), ours},
@@ -71,7 +74,7 @@ func (s *Site) Remains(ctx context.Context) ([]string, error) {
 
 // absent tells of a resource that the cluster does not have, or that nobody could have used: those of Chaos Mesh.
 func absent(x sort, err error) bool {
-	return x.resource.Group == "chaos-mesh.org" && (apierrors.IsNotFound(err) || apierrors.IsForbidden(err))
+	return x.resource.Group == meshGroup && (apierrors.IsNotFound(err) || apierrors.IsForbidden(err))
 }
 
 // rightsOr is what a refusal is about.
@@ -110,10 +113,31 @@ func (s *Site) remove(ctx context.Context, x sort) ([]string, error) {
 		names = append(names, x.resource.Resource+"/"+o.GetName())
 		problems = append(problems, s.removeOne(ctx, x, o))
 	}
-	if len(names) > 0 {
-		problems = append(problems, s.awaitNone(ctx, x))
+	if len(names) == 0 {
+		return nil, nil
 	}
-	return names, errors.Join(problems...)
+	err = s.awaitNone(ctx, x)
+	if err != nil && x.selector == meshed {
+		err = s.free(ctx, x, names)
+	}
+	return names, errors.Join(append(problems, err)...)
+}
+
+// free takes the finalizers of objects away that Chaos Mesh does not let go, and says so: what they did may still be in force.
+func (s *Site) free(ctx context.Context, x sort, names []string) error {
+	var problems []error
+	for _, name := range names {
+		_, bare, _ := strings.Cut(name, "/")
+		_, err := s.objects.Resource(x.resource).Namespace(s.Namespace).Patch(ctx, bare, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			problems = append(problems, fmt.Errorf("take the finalizers of %s away: %w", name, err))
+		default:
+			problems = append(problems, fmt.Errorf("%s did not go by itself and was freed of its finalizer: its fault may still be in force in the pods that it selected; delete them to be rid of it", name))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 func (s *Site) removeOne(ctx context.Context, x sort, o *unstructured.Unstructured) error {

@@ -62,6 +62,9 @@ func Open(context, namespace string) (*Site, error) {
 	return s, nil
 }
 
+// Objects is a client for objects of any sort.
+func (s *Site) Objects() dynamic.Interface { return s.objects }
+
 // Allowed tells whether the namespace says that things may be broken in it; an error says how to have it say so.
 func (s *Site) Allowed(ctx context.Context) error {
 	ns, err := s.api.CoreV1().Namespaces().Get(ctx, s.Namespace, metav1.GetOptions{})

@@ -161,7 +161,11 @@ func (f *runFlags) findWorld() (worldEntry, error) {
 	if f.dryRun {
 		return knownWorld(f.world)
 	}
-	return findWorld(f.world)
+	w, err := findWorld(f.world)
+	if err == nil && w.adapt != nil && f.cluster.context != "" && f.cluster.namespace != "" {
+		w = w.adapt(w, f.cluster)
+	}
+	return w, err
 }
 
 func (f *runFlags) job(cmd *cobra.Command, world worldEntry, name string, variant int) (j job, err error) {

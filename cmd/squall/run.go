@@ -204,6 +204,9 @@ func (r results) ending() error {
 		return ended(exitInterrupted)
 	}
 	if err := r.failed(); err != nil {
+		if statusOf(err) == exitUsage {
+			return err // a world that could not be made for a reason that lies with whoever asked for it
+		}
 		return broken(err)
 	}
 	return endedWith(r.standing())

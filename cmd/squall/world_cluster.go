@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	provideWorld(sharedWorld, provision{begin: beginShared, check: checkShared})
+	provideWorld(sharedWorld, provision{begin: beginShared, check: checkShared, adapt: adaptShared})
 }
 
 func beginShared(ctx context.Context, o worldOptions) (*session, error) {
@@ -38,12 +38,16 @@ func openShared(ctx context.Context, o worldOptions) (*session, error) {
 	if options.Programs, options.Postgres, err = sharedImages(ctx, o); err != nil {
 		return nil, err
 	}
+	mesh, err := findMesh(ctx, site)
+	if err != nil {
+		mesh = nil // the faults that need it were refused before
+	}
 	open := func(ctx context.Context, c clusters.Config) (clusters.Cluster, error) {
 		w, err := site.New(ctx, c, options)
 		if err != nil {
 			return nil, sharedError(ctx, err) // not a typed nil
 		}
-		return w, nil
+		return mesh.wrap(w, c), nil
 	}
 	return &session{open: open, lanes: 1, about: fmt.Sprintf("namespace %s of context %s", o.namespace, o.context)}, nil
 }
@@ -129,7 +133,8 @@ func checkShared(ctx context.Context, o worldOptions) []finding {
 	}
 	found = append(found, allowed)
 	found = append(found, sharedRights(ctx, site)...)
-	return append(found, sharedRest(ctx, site, o)...)
+	found = append(found, sharedRest(ctx, site, o)...)
+	return append(found, checkMesh(ctx, site))
 }
 
 // cutRemedy parts a message of what is wrong from what to do.

@@ -38,13 +38,16 @@ var sharedCannot = faults.Refusals{
 	{Kind: faults.StoreCrash, Why: needsNode},
 	{Kind: faults.StorePause, Why: needsNode},
 	{Kind: faults.APIPause, Why: "the API server is everybody's; world kind has one of its own"},
-	{Kind: faults.ContainerKill, Why: "it takes access to the node, which world kind has; pod-evict needs none"},
+	{Kind: faults.ContainerKill, Why: "it takes access to the node, which world kind has, or Chaos Mesh in the cluster; pod-evict takes neither"},
 	{Kind: faults.Call, Action: clusters.CrashCaller, Process: "worker*", Why: "a container that dies in its pod takes access to the node, which world kind has"},
 	{Kind: faults.PodRemove, Why: "whether the container of an object that was removed by force lives on only its node can tell, which world kind asks"},
 	{Kind: faults.PodRelabel, Why: "Squall itself finds pods there by the labels that it would edit"},
-	{Kind: faults.ClockSkew, Why: "the clock is the node's, and no namespace of it can be set apart"},
+	{Kind: faults.ClockSkew, Why: "the clock is the node's, and only Chaos Mesh in the cluster could set one process's apart"},
 	{Kind: faults.StoreFailover, Why: "there is one Postgres server, and no standby to fail over to"},
 	{Kind: faults.StaleReplica, Why: "there is one Postgres server, and no replica that could lag behind"},
 	{Kind: faults.Call, Verb: "watch", Why: "replicas there have no port for watches"},
 	{Kind: faults.StaleCache, Why: "how far the API server's watch cache lags behind cannot be set"},
 }
+
+// meshKinds are refused above unless the cluster has a Chaos Mesh, which strikes them as a scenario means them.
+var meshKinds = []faults.Kind{faults.ContainerKill, faults.ClockSkew}

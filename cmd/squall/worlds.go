@@ -31,6 +31,8 @@ type worldEntry struct {
 	// open makes the world of one run. A world that must be got ready first has begin instead.
 	open  scenarios.World
 	begin func(context.Context, worldOptions) (*session, error)
+	// adapt is what the world can do in the cluster that the options name, where that differs. May be nil.
+	adapt func(worldEntry, worldOptions) worldEntry
 	// get is the command that gets this world, for builds that lack it.
 	get string
 	// check looks for what the world needs on this machine; ready says in short why nothing can be run in it now, and fix gets
@@ -72,6 +74,7 @@ var worldEntries []worldEntry
 
 // provision is what a build adds to a world that every build knows.
 type provision struct {
+	adapt func(worldEntry, worldOptions) worldEntry
 	begin func(context.Context, worldOptions) (*session, error)
 	check func(context.Context, worldOptions) []finding
 	ready func(context.Context) error
@@ -102,7 +105,7 @@ func provideWorld(name string, p provision) {
 
 func (w *worldEntry) provide(p provision) {
 	if p.begin != nil {
-		w.begin, w.check, w.ready, w.fix = p.begin, p.check, p.ready, p.fix
+		w.begin, w.check, w.ready, w.fix, w.adapt = p.begin, p.check, p.ready, p.fix, p.adapt
 	}
 }
 
