@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 )
@@ -46,6 +48,7 @@ type api struct {
 
 	mu      sync.Mutex
 	streams map[*stream]struct{}
+	unused  map[net.Conn]struct{} // connections that no request came on yet
 }
 
 // stream is a watch, or another request whose answer does not end by itself.
@@ -59,9 +62,10 @@ func newAPI(ctx context.Context, o APIOptions, r *rules, late *sync.WaitGroup, l
 	if err != nil {
 		return nil, err
 	}
-	a := &api{gate: g, upstream: o.Upstream, rules: r, log: log, stopping: ctx, late: late, streams: map[*stream]struct{}{}}
+	a := &api{gate: g, upstream: o.Upstream, rules: r, log: log, stopping: ctx, late: late,
+		streams: map[*stream]struct{}{}, unused: map[net.Conn]struct{}{}}
 	a.to = &http.Transport{
-		TLSClientConfig:     &tls.Config{RootCAs: o.CA, MinVersion: tls.VersionTLS12},
+		TLSClientConfig:     &tls.Config{RootCAs: o.CA, MinVersion: tls.VersionTLS12, DynamicRecordSizingDisabled: true},
 		ForceAttemptHTTP2:   true,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}, // as client-go has it
 		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
@@ -71,10 +75,10 @@ func newAPI(ctx context.Context, o APIOptions, r *rules, late *sync.WaitGroup, l
 		DisableCompression:  true, // what the client asked for is what it gets
 	}
 	a.through = &httputil.ReverseProxy{
-		Transport:     a.to,
-		FlushInterval: -1, // watches
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(o.Upstream) },
-		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		Transport:  a.to, // what has no length, watches above all, is flushed as it comes
+		Rewrite:    func(r *httputil.ProxyRequest) { r.SetURL(o.Upstream) },
+		ErrorLog:   slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		BufferPool: &buffers{},
 		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) {
 			log.Warn("the API server did not answer", "method", r.Method, "path", r.URL.Path, "error", err)
 			panic(http.ErrAbortHandler) // an answer of our own would be a lie
@@ -84,10 +88,37 @@ func newAPI(ctx context.Context, o APIOptions, r *rules, late *sync.WaitGroup, l
 	only.SetHTTP1(true) // one request at a time on a connection, so that a connection can be cut for one request
 	a.server = &http.Server{
 		Handler: a, Protocols: &only, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute,
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{o.Certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}},
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{o.Certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+			DynamicRecordSizingDisabled: true}, // each record is a write, and the network is a cluster's own
+		ConnState: a.note,
 		ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	return a, nil
+}
+
+// buffers are those through which answers are copied.
+type buffers struct{ pool sync.Pool }
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if kept, ok := b.pool.Get().(*[]byte); ok {
+		return *kept
+	}
+	return make([]byte, 32<<10)
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(kept []byte) { b.pool.Put(&kept) }
+
+// note keeps track of the connections that no request came on yet. A client's pool has some.
+func (a *api) note(conn net.Conn, s http.ConnState) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s == http.StateNew {
+		a.unused[conn] = struct{}{}
+	} else {
+		delete(a.unused, conn)
+	}
 }
 
 func (a *api) serve() error {
@@ -173,6 +204,12 @@ func (a *api) sever(r Rule) {
 
 func (a *api) shutdown(ctx context.Context) error {
 	_ = a.gate.Close()
+	a.mu.Lock()
+	unused := slices.Collect(maps.Keys(a.unused)) // order does not matter: all are closed
+	a.mu.Unlock()
+	for _, conn := range unused { // net/http would wait five seconds for each to be used
+		_ = conn.Close()
+	}
 	err := a.server.Shutdown(ctx)
 	_ = a.server.Close()
 	a.to.CloseIdleConnections()

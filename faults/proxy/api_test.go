@@ -278,3 +278,25 @@ func TestPlainHTTP(t *testing.T) {
 		t.Errorf("%d creates reached the API server under its own path", n)
 	}
 }
+
+// TestCloseIsNotHeldUpByUnusedConnections: a client's pool has connections that no request came on yet, and net/http gives each five seconds.
+func TestCloseIsNotHeldUpByUnusedConnections(t *testing.T) {
+	s := newStand(t)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.cluster.Certificate())
+	conn, err := tls.Dial("tcp", s.APIAddr().String(), &tls.Config{RootCAs: roots, ServerName: "example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	s.await("the connection is known", func() bool {
+		s.api.mu.Lock()
+		defer s.api.mu.Unlock()
+		return len(s.api.unused) == 1
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}

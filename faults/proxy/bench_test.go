@@ -3,13 +3,37 @@ package proxy
 import (
 	"crypto/rand"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/squall-chaos/squall/dispatcher"
 	"github.com/squall-chaos/squall/dispatcher/kube"
 )
 
-// The figures with and without the proxy; what it adds is to stay below a millisecond.
+// The figures with and without the proxy; what it adds is to stay below a millisecond. The processor time, of client, proxy and the API
+// server's stand-in together, says more than the clock on a machine that has other things to do.
+
+// repeat makes the call again and again.
+func repeat(b *testing.B, call func() error) {
+	b.ReportAllocs()
+	begin := processorTime(b)
+	for b.Loop() {
+		if err := call(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((processorTime(b)-begin).Microseconds())/float64(b.N), "cpu-µs/op")
+}
+
+// processorTime is what this process has used so far.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
 
 func BenchmarkAPIGet(b *testing.B) {
 	s := newStand(b)
@@ -25,11 +49,7 @@ func BenchmarkAPIGet(b *testing.B) {
 	}
 	for name, k := range map[string]*kube.Workloads{"direct": direct, "proxy": through} {
 		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := k.Get(b.Context(), "task-a"); err != nil {
-					b.Fatal(err)
-				}
-			}
+			repeat(b, func() error { _, err := k.Get(b.Context(), "task-a"); return err })
 		})
 	}
 }
@@ -43,11 +63,7 @@ func BenchmarkStoreTransaction(b *testing.B) {
 			if _, err := r.direct.Start(b.Context(), k); err != nil {
 				b.Fatal(err)
 			}
-			for b.Loop() {
-				if err := s.Heartbeat(b.Context(), k); err != nil {
-					b.Fatal(err)
-				}
-			}
+			repeat(b, func() error { return s.Heartbeat(b.Context(), k) })
 		})
 	}
 }

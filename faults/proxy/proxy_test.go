@@ -132,14 +132,12 @@ func newStand(t testing.TB) *stand {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second) // net/http waits 5 s for connections without a request
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 		defer cancel()
 		if err := p.Close(ctx); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
-	if database == "" {
-	}
 	return &stand{Proxy: p, TB: t, cluster: c, pods: map[string]*kube.Workloads{}, locks: map[string]*kube.Leases{},
 		client: &Client{URL: "http://" + p.ControlAddr().String(), Token: secret}}
 }
