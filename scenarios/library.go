@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,24 +18,37 @@ var files embed.FS
 // libraryPrefix begins the file names of library scenarios in messages.
 const libraryPrefix = "library:"
 
-var library = sync.OnceValue(func() []*Scenario {
+// members are the scenarios by name, which is that of the file. Each is read when it is asked for: to read all takes longer than most runs.
+var members = sync.OnceValue(func() map[string]func() *Scenario {
 	entries, err := files.ReadDir("library")
 	if err != nil {
 		panic(err)
 	}
-	var all []*Scenario
+	all := map[string]func() *Scenario{}
 	for _, e := range entries {
-		data, err := files.ReadFile("library/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		s, err := Parse(libraryPrefix+e.Name(), data)
-		if err != nil {
-			panic(fmt.Sprintf("the library holds a bad scenario:\n%v", err))
-		}
-		all = append(all, s)
+		all[strings.TrimSuffix(e.Name(), ".yaml")] = sync.OnceValue(func() *Scenario { return member(e.Name()) })
 	}
-	slices.SortFunc(all, func(a, b *Scenario) int { return strings.Compare(a.Name, b.Name) })
+	return all
+})
+
+func member(file string) *Scenario {
+	data, err := files.ReadFile("library/" + file)
+	if err != nil {
+		panic(err)
+	}
+	s, err := Parse(libraryPrefix+file, data)
+	if err != nil {
+		panic(fmt.Sprintf("the library holds a bad scenario:\n%v", err))
+	}
+	return s
+}
+
+// library is every scenario, in order of name.
+var library = sync.OnceValue(func() []*Scenario {
+	var all []*Scenario
+	for _, name := range slices.Sorted(maps.Keys(members())) {
+		all = append(all, members()[name]())
+	}
 	return all
 })
 
@@ -49,13 +63,10 @@ func LibraryFile(name string) ([]byte, bool) {
 
 // Find returns the library scenario of that name; fs.ErrNotExist tells that there is none.
 func Find(name string) (*Scenario, error) {
-	var names []string
-	for _, s := range Library() {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
+	if parsed, ok := members()[name]; ok {
+		return parsed(), nil
 	}
+	names := slices.Sorted(maps.Keys(members()))
 	hint := "`squall list` shows all"
 	if near := history.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
