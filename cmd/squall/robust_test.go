@@ -17,11 +17,11 @@ func TestNoArgumentsPanic(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
 		args := []string{commands[random.IntN(len(commands))]}
+		if runsLong(args) {
+			args = append(args, "--dry-run") // here, where no flag before it takes it for its value
+		}
 		for range random.IntN(5) {
 			args = append(args, words[random.IntN(len(words))])
-		}
-		if runsLong(args) {
-			args = append(args, "--dry-run")
 		}
 		var out, err bytes.Buffer
 		code := execute(args, &out, &err)
@@ -34,5 +34,5 @@ func TestNoArgumentsPanic(t *testing.T) {
 	}
 }
 
-// runsLong tells whether the command would run the suite or the demo: those are tested by themselves.
+// runsLong tells whether the command would run the suite, or a scenario: those are tested by themselves.
 func runsLong(args []string) bool { return args[0] == "chaos" || args[0] == "run" }
