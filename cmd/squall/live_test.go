@@ -259,10 +259,10 @@ func TestAFlakyScenario(t *testing.T) {
 		}
 		return o
 	}
-	if o := try("5m"); o.tally.Seeds != 1 || len(o.moods)+len(o.unmet()) != 0 {
+	if o := try("10m"); o.tally.Seeds != 1 || len(o.moods)+len(o.unmet()) != 0 {
 		t.Errorf("good at once: %d runs, %v, unmet %q", o.tally.Seeds, o.moods, o.unmet())
 	}
-	o := try("60s")
+	o := try("380s") // the first tick is after 300 s
 	if o.tally.Seeds != liveTries || len(o.moods) == 0 || len(o.moods) == liveTries || len(o.unmet()) != 0 {
 		t.Fatalf("flaky: %d runs, %v, unmet %q", o.tally.Seeds, o.moods, o.unmet())
 	}
