@@ -198,12 +198,19 @@ func (w *walk) struck(e *history.Event, plan faults.Plan) {
 		}
 	}
 	w.met[name] |= steps
+	again := false // one fault that strikes twice is no pair
 	for _, f := range w.active {
+		if f == e.Fault {
+			again = true
+			continue
+		}
 		a, b := name, nameOf(plan[f-1])
 		if strings.Compare(a, b) > 0 {
 			a, b = b, a
 		}
 		w.pairs[Pair{a, b}] |= steps
 	}
-	w.active = append(w.active, e.Fault)
+	if !again {
+		w.active = append(w.active, e.Fault)
+	}
 }

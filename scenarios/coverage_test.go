@@ -42,7 +42,7 @@ func TestCoverageTellsStepsAndPairs(t *testing.T) {
 	}
 	lostBeside, duringWork := c.Pairs[Pair{"call: lose-reply", "node-kill"}], c.Pairs[Pair{"call: lose-reply", "store-outage"}]
 	if lostBeside.Runs != 1 || !slices.Equal(lostBeside.Steps, []int{0, 1, 0, 0, 0}) || duringWork.Runs != 1 || !slices.Equal(duringWork.Steps, []int{0, 0, 0, 1, 1}) ||
-		len(c.Pairs) != 3 {
+		len(c.Pairs) != 2 {
 		t.Errorf("pairs %v", c.Pairs)
 	}
 	twice := NewCoverage()
