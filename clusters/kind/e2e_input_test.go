@@ -20,7 +20,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		"no docker command":   {args: []string{"run", "demo"}, env: []string{"PATH=/nonexistent"}, says: []string{"no docker command", "install"}},
 		"a name that is none": {args: []string{"run", "demo", "--cluster", "Bad_Name"}, says: []string{`"Bad_Name"`, "lower-case letters"}},
 		"no such node image":  {args: []string{"run", "demo", "--node-image", "squall.invalid/none:1"}, says: []string{"squall.invalid/none:1 is not in the engine", "docker load"}},
-		"a foreign context":   {args: []string{"run", "demo", "--context", "production", "--namespace", "batch"}, says: []string{"context production", "did not make"}},
+		"a foreign context":   {args: []string{"run", "demo", "--context", "production", "--namespace", "batch"}, says: []string{"did not make", "add --world cluster"}},
 		"no source":           {args: []string{"run", "demo", "--cluster", cluster}, elsewhere: true, says: []string{"Squall's source", "a checkout"}},
 		"no scenario":         {args: []string{"run", "demmo"}, says: []string{"demmo", `"demo"`}},
 	} {
