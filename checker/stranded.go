@@ -265,14 +265,18 @@ func (s *stranding) judge(t *strandable, task history.ID, at time.Duration, seq 
 	if excess <= 0 {
 		return
 	}
-	moment := s.disturbed.reached(t.since, at, allowed)
-	b := breach{task, moment, s.seqAt(moment), []history.Seq{t.seq}}
-	how := "it still stood so when the run ended"
-	if seq != 0 {
-		b.evidence = append(b.evidence, seq)
-		how = "until " + clock(at)
-	}
+	b, how := s.stood(task, t.seq, s.disturbed.reached(t.since, at, allowed), at, seq)
 	s.violate(b, "%s stood as running with nothing alive for %s, from %s (%s): %s of them were undisturbed, and B is %s with %s lost at once",
 		s.task(task), clock(at-t.since), clock(t.since), how, clock(s.disturbed.undisturbed(t.since, at)),
 		clock(allowed.bound), plural(lost, "task"))
+}
+
+// stood is the breach of a row that stood as it must not, from the event first until at; seq is the event that ended it, 0 if none did.
+func (s *stranding) stood(task history.ID, first history.Seq, moment, at time.Duration, seq history.Seq) (b breach, how string) {
+	b = breach{task, moment, s.seqAt(moment), []history.Seq{first}}
+	if seq == 0 {
+		return b, "it still stood so when the run ended"
+	}
+	b.evidence = append(b.evidence, seq)
+	return b, "until " + clock(at)
 }

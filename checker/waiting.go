@@ -71,13 +71,7 @@ func (s *stranding) stopWaiting(t *strandable, task history.ID, at time.Duration
 	if excess <= 0 {
 		return
 	}
-	moment := s.disturbed.reached(t.waited, at, allowed)
-	b := breach{task, moment, s.seqAt(moment), []history.Seq{t.awaited}}
-	how := "it still stood so when the run ended"
-	if seq != 0 {
-		b.evidence = append(b.evidence, seq)
-		how = "until " + clock(at)
-	}
+	b, how := s.stood(task, t.awaited, s.disturbed.reached(t.waited, at, allowed), at, seq)
 	s.violate(b, "%s stood as running for %s after it had to begin by %s, and its object only waited (%s): %s were undisturbed, and B is %s with %s waiting at once",
 		s.task(task), clock(at-t.waited), clock(t.waited), how, clock(s.disturbed.undisturbed(t.waited, at)), clock(allowed.bound), plural(crowd, "task"))
 }

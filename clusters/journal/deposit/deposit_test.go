@@ -2,9 +2,7 @@ package deposit_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -20,23 +18,7 @@ import (
 
 var server *throwaway.Server
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-// run starts one server for all tests. Without binaries they are left out, but in continuous integration; `make test` says so.
-func run(m *testing.M) int {
-	var err error
-	server, err = throwaway.Start(context.Background(), throwaway.Options{})
-	if errors.Is(err, throwaway.ErrNoBinaries) && os.Getenv("CI") == "" {
-		fmt.Println("left out:", err)
-		return 0
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = server.Stop() }()
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(throwaway.Own(&server, m)) }
 
 func ok(t *testing.T, err error) {
 	t.Helper()

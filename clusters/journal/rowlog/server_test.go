@@ -3,8 +3,6 @@ package rowlog_test
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -25,23 +23,7 @@ import (
 
 var server *throwaway.Server
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-// run starts one server for all tests. Without binaries they are left out, but in continuous integration; `make test` says so.
-func run(m *testing.M) int {
-	var err error
-	server, err = throwaway.Start(context.Background(), throwaway.Options{})
-	if errors.Is(err, throwaway.ErrNoBinaries) && os.Getenv("CI") == "" {
-		fmt.Println("left out:", err)
-		return 0
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = server.Stop() }()
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(throwaway.Own(&server, m)) }
 
 // database is one of the server's own, with tables and their log.
 type database struct {
