@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/chaos-mesh/chaos-mesh/api/v1alpha1"
 )
 
 // Removal is how an object went.
@@ -41,8 +43,7 @@ func (r Removal) String() string {
 // injected is never let go either; after the limit it is freed of its finalizers, and the removal says so.
 func (c Client) Remove(ctx context.Context, o Object, limit time.Duration) (Removal, error) {
 	r := Removal{Object: o.name()}
-	foreground := metav1.DeletePropagationForeground // a Schedule's and a Workflow's objects go first
-	err := c.resource(o).Delete(ctx, o.Sent.GetName(), metav1.DeleteOptions{PropagationPolicy: &foreground})
+	err := c.resource(o).Delete(ctx, o.Sent.GetName(), deletion(o))
 	if apierrors.IsNotFound(err) {
 		return r, nil
 	}
@@ -71,6 +72,16 @@ func (c Client) Remove(ctx context.Context, o Object, limit time.Duration) (Remo
 		}
 	}
 	return r, c.free(ctx, o, limit, gone)
+}
+
+// deletion has the objects of a Schedule or a Workflow go before it. An experiment has none, and need not wait for the garbage collector, which may
+// not know so young a kind.
+func deletion(o Object) metav1.DeleteOptions {
+	first := metav1.DeletePropagationBackground
+	if kind := o.Sent.GetKind(); kind == v1alpha1.KindSchedule || kind == v1alpha1.KindWorkflow {
+		first = metav1.DeletePropagationForeground
+	}
+	return metav1.DeleteOptions{PropagationPolicy: &first}
 }
 
 // free takes the finalizers away. The records that Chaos Mesh keeps per Pod are left alone: a proxy that still runs is known by them.
