@@ -4,7 +4,6 @@ package kind_test
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,26 +121,23 @@ func (f foreign) empty(ctx context.Context, t *testing.T) {
 }
 
 func TestANamespaceIsEnough(t *testing.T) {
+	t.Parallel()
 	world.Test(t, features.New("a cluster that Squall did not make").Assess("is run in, and left as it was", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 		f := newForeign(ctx, t, "chaos")
 		f.says(ctx, t, 2, []string{"has no label squall/allow-chaos", "label namespace chaos squall/allow-chaos=true"}, "run", "lost-create-reply", "--world", "cluster")
 		f.allow(ctx, t)
 		f.says(ctx, t, 0, []string{"pods/portforward: create"}, "doctor", "--world", "cluster")
 		f.says(ctx, t, 2, []string{"cannot do node-kill", "machines of Squall's own"}, "run", "node-kill-and-return", "--world", "cluster")
-		for _, scenario := range []string{"lost-create-reply", "paused-in-mid-batch"} {
-			dir := t.TempDir()
-			command := f.command(ctx, "run", scenario, "--world", "cluster", "--dir", dir)
-			text, err := command.CombinedOutput()
-			t.Logf("%s", text)
-			if code := command.ProcessState.ExitCode(); code != 0 && code != 1 { // 1 with a valid verdict: see runs
-				t.Fatalf("%s: squall ended with %d (%v)", scenario, code, err)
-			}
-			wantVerdict(t, dir, "valid")
-			f.empty(ctx, t)
-		}
+		f.isValid(ctx, t, "lost-create-reply")
 		return ctx
-	}).Assess("is cleaned when squall was killed", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
-		f := newForeign(ctx, t, "chaos-killed")
+	}).Feature())
+}
+
+func TestANamespaceIsCleanedAndUsedAgain(t *testing.T) {
+	t.Parallel()
+	var f foreign
+	world.Test(t, features.New("SIGKILL in a cluster that Squall did not make").Setup(func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+		f = newForeign(ctx, t, "chaos-killed")
 		f.allow(ctx, t)
 		command := f.command(ctx, "run", "lost-create-reply", "--world", "cluster", "--dir", t.TempDir())
 		if err := command.Start(); err != nil {
@@ -158,29 +154,31 @@ func TestANamespaceIsEnough(t *testing.T) {
 		}
 		_ = command.Process.Signal(syscall.SIGKILL)
 		_ = command.Wait()
+		return ctx
+	}).Assess("the remains are named, and cleaned", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 		f.says(ctx, t, 2, []string{"has remains of a run", "squall clean --context"}, "run", "lost-create-reply", "--world", "cluster")
 		f.says(ctx, t, 0, []string{"removed pods/postgres", "removed leases/dispatcher"}, "clean")
 		f.empty(ctx, t)
 		f.says(ctx, t, 0, []string{"nothing of Squall's"}, "clean")
 		return ctx
+	}).Assess("the namespace can be used again", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+		f.isValid(ctx, t, "paused-in-mid-batch")
+		return ctx
 	}).Feature())
 }
 
-// wantVerdict reads the bundle, which names its second witness.
-func wantVerdict(t *testing.T, dir, want string) {
+// isValid runs the scenario, whose bundle is to name its second witness, and which is to leave nothing.
+func (f foreign) isValid(ctx context.Context, t *testing.T, scenario string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "latest", "verdict.json"))
-	if err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	command := f.command(ctx, "run", scenario, "--world", "cluster", "--dir", dir)
+	text, err := command.CombinedOutput()
+	t.Logf("%s", text)
+	if code := command.ProcessState.ExitCode(); code != 0 && code != 1 { // 1 with a valid verdict: see TestRunsAreJudged
+		t.Fatalf("%s: squall ended with %d (%v)", scenario, code, err)
 	}
-	var v struct {
-		Verdict, World string
-		Witness        string `json:"second_witness"`
+	if v := verdictOf(t, dir, scenario); v.Verdict != "valid" || v.World != "cluster" || !strings.Contains(v.SecondWitness, "weaker") {
+		t.Errorf("the bundle says %+v, want a valid run in a cluster, and a witness that is weaker", v)
 	}
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
-	if v.Verdict != want || v.World != "cluster" || !strings.Contains(v.Witness, "weaker") {
-		t.Errorf("the bundle says %+v, want %s", v, want)
-	}
+	f.empty(ctx, t)
 }

@@ -30,8 +30,7 @@ import (
 	"github.com/squall-chaos/squall/dispatcher/kube"
 )
 
-// shared names the environment variable with the name of a cluster that the tests make if it is not there, and leave: what comes after
-// them then saves a minute.
+// shared names the environment variable with the name of a cluster that is there, and is left: to make one takes more than a minute.
 const shared = "SQUALL_E2E_CLUSTER"
 
 // cluster is the one that all features share; they are tried through the command line, as its users do.
@@ -67,16 +66,15 @@ func buildSquall(dir string) env.Func {
 }
 
 func clusterUp(ctx context.Context, c *envconf.Config) (context.Context, error) {
-	var err error
-	if bed, err = testbed.Open(ctx, cluster); os.Getenv(shared) == "" || errors.Is(err, testbed.ErrNotFound) {
+	if os.Getenv(shared) == "" {
 		command := exec.CommandContext(ctx, squall, "cluster", "up", cluster)
 		command.Stdout, command.Stderr = os.Stderr, os.Stderr
 		if err := command.Run(); err != nil {
 			return ctx, fmt.Errorf("squall cluster up: %w", err)
 		}
-		bed, err = testbed.Open(ctx, cluster)
 	}
-	if err != nil {
+	var err error
+	if bed, err = testbed.Open(ctx, cluster); err != nil {
 		return ctx, err
 	}
 	c.WithKubeconfigFile(bed.Kubeconfig())
@@ -131,36 +129,28 @@ func TestNodesAreSpotAndOnDemand(t *testing.T) {
 	}).Feature())
 }
 
-func TestANodeDiesAndReturns(t *testing.T) {
-	world.Test(t, features.New("node kill and return").Assess("the API server notices both", func(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {
-		node := bed.Nodes()[0]
-		if err := node.Kill(ctx); err != nil {
+func TestNodesComeAndGo(t *testing.T) {
+	world.Test(t, features.New("node kill and return, partition").Assess("the API server notices both", func(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {
+		dead, cut := bed.Nodes()[0], bed.Nodes()[1]
+		if err := errors.Join(dead.Kill(ctx), cut.CutAPI(ctx)); err != nil {
 			t.Fatal(err)
 		}
-		await(t, c, node, corev1.ConditionUnknown)
-		if err := node.Start(ctx); err != nil {
-			t.Fatal(err)
-		}
-		await(t, c, node, corev1.ConditionTrue)
+		await(t, c, dead, corev1.ConditionUnknown)
+		await(t, c, cut, corev1.ConditionUnknown)
 		return ctx
-	}).Feature())
-}
-
-func TestANodeIsCutOffAndJoined(t *testing.T) {
-	world.Test(t, features.New("partition").Assess("the node is not ready, and its containers run on", func(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {
-		node := bed.Nodes()[0]
-		if err := node.CutAPI(ctx); err != nil {
-			t.Fatal(err)
-		}
-		await(t, c, node, corev1.ConditionUnknown)
-		running, err := node.Containers(ctx, "kube-system", "", "kube-proxy")
+	}).Assess("the containers of the one that is cut off run on", func(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {
+		running, err := bed.Nodes()[1].Containers(ctx, "kube-system", "", "kube-proxy")
 		if err != nil || len(running) == 0 || running[len(running)-1].State != "running" {
 			t.Errorf("cut off, the node has the containers %v, %v; want kube-proxy running", running, err)
 		}
-		if err := node.JoinAPI(ctx); err != nil {
+		return ctx
+	}).Assess("both return", func(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {
+		dead, cut := bed.Nodes()[0], bed.Nodes()[1]
+		if err := errors.Join(cut.JoinAPI(ctx), dead.Start(ctx)); err != nil {
 			t.Fatal(err)
 		}
-		await(t, c, node, corev1.ConditionTrue)
+		await(t, c, cut, corev1.ConditionTrue)
+		await(t, c, dead, corev1.ConditionTrue)
 		return ctx
 	}).Feature())
 }
@@ -185,50 +175,50 @@ func await(t *testing.T, c *envconf.Config, n *testbed.Node, ready corev1.Condit
 // TestRunsAreJudged deploys, runs and tears down: what a lost COMMIT, a stale leader and a dead node do to the reference. What is planted
 // is confirmed by the suite (`make chaos CLUSTER=kind`).
 func TestRunsAreJudged(t *testing.T) {
-	for _, run := range []struct{ feature, scenario string }{
-		{"lost COMMIT", "lost-finish-reply"},
-		{"stale leader", "paused-in-mid-batch"},
-		{"node kill", "node-kill-and-return"},
-	} {
-		world.Test(t, features.New(run.feature).
-			Assess(run.scenario+" is valid", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
-				runs(ctx, t, run.scenario)
-				return ctx
-			}).
-			Assess("nothing of the run is left", nothingLeft).Feature())
+	var dir string
+	judged := features.New("lost COMMIT, stale leader, node kill").Setup(func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+		dir = t.TempDir()
+		command := exec.CommandContext(ctx, squall, "run", "lost-finish-reply", "paused-in-mid-batch", "node-kill-and-return",
+			"--world", "kind", "--cluster", cluster, "--dir", dir)
+		text, err := command.CombinedOutput()
+		t.Logf("%s", text)
+		// 1 with valid verdicts: a task ended otherwise than expected, as on a machine that is busy with something else.
+		if code := command.ProcessState.ExitCode(); code != 0 && code != 1 {
+			t.Fatalf("squall ended with %d (%v)", code, err)
+		}
+		return ctx
+	})
+	for _, scenario := range []string{"lost-finish-reply", "paused-in-mid-batch", "node-kill-and-return"} {
+		judged.Assess(scenario+" is valid", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+			if v := verdictOf(t, dir, scenario); v.Verdict != "valid" || v.World != "kind" {
+				t.Errorf("the bundle says %+v, want a valid run in kind", v)
+			}
+			return ctx
+		})
 	}
+	world.Test(t, judged.Assess("nothing of the runs is left", nothingLeft).Feature())
 }
 
-// runs wants the scenario to end valid, by its bundle and by what squall says.
-func runs(ctx context.Context, t *testing.T, scenario string) {
-	t.Helper()
-	dir := t.TempDir()
-	command := exec.CommandContext(ctx, squall, "run", scenario, "--world", "kind", "--cluster", cluster, "--dir", dir)
-	text, err := command.CombinedOutput()
-	t.Logf("%s", text)
-	// 1 with a valid verdict: a task ended otherwise than expected, as on a machine that is busy with something else.
-	if code := command.ProcessState.ExitCode(); code != 0 && code != 1 {
-		t.Fatalf("squall ended with %d (%v)", code, err)
-	}
-	if got := verdictIn(t, dir); got != "valid" {
-		t.Fatalf("the bundle says %q, want valid", got)
-	}
+type verdict struct {
+	Verdict, World string
+	SecondWitness  string `json:"second_witness"`
 }
 
-func verdictIn(t *testing.T, dir string) string {
+// verdictOf reads the one bundle of the scenario in a directory of runs.
+func verdictOf(t *testing.T, dir, scenario string) (v verdict) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "latest", "verdict.json"))
+	bundles, err := filepath.Glob(filepath.Join(dir, "runs", "*-"+scenario+"-reference-*", "verdict.json"))
+	if err != nil || len(bundles) != 1 {
+		t.Fatalf("%s has the verdicts %v, %v; want one", scenario, bundles, err)
+	}
+	text, err := os.ReadFile(bundles[0])
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var v struct{ Verdict, World string }
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
-	if v.World != "kind" {
-		t.Errorf("the bundle is of world %q", v.World)
-	}
-	return v.Verdict
+	return v
 }
 
 func nothingLeft(ctx context.Context, t *testing.T, c *envconf.Config) context.Context {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,13 @@ func newTicker(t *testing.T, c *Cluster, n *Node, name, ref string) *ticker {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // of a cluster that is left
+		ctx := context.WithoutCancel(t.Context())
+		if err := c.core.Pods(namespace).Delete(ctx, name, *metav1.NewDeleteOptions(0)); err != nil && os.Getenv(shared) != "" {
+			t.Error(err)
+		}
+		_, _ = n.Exec(ctx, "rm", "-rf", "/var/lib/squall/"+name)
+	})
 	p := &ticker{c: c, node: n, name: name}
 	p.client = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return c.Dial(ctx, address) },
