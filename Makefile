@@ -15,7 +15,7 @@ at-hand = $(shell timeout 5 docker image ls --format '{{.Repository}}' 2>/dev/nu
 WITH ?= $(or $(CLUSTER),$(if $(filter chaos,$(MAKECMDGOALS)),$(at-hand)))
 WITH := $(WITH)
 
-.PHONY: help chaos test race left-out e2e engine controlplane node-image bench example swarm lint fuzz golden build clean FORCE
+.PHONY: help chaos test race left-out e2e e2e-chaosmesh engine controlplane node-image bench example swarm lint fuzz golden build clean FORCE
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ END_TO_END := ./clusters/local ./dispatcher/kube ./cmd/internal/replica ./cluste
 
 e2e: controlplane ## what needs a real API server or a real cluster; needs an engine and a node image (make engine, make node-image)
 	go test -tags e2e -count=1 -p 1 -timeout 40m $(END_TO_END)
+
+e2e-chaosmesh: controlplane ## faults struck by a real Chaos Mesh, built from Go modules (5 minutes the first time); needs what e2e needs, and a C compiler
+	go test -tags e2e -count=1 -v -p 1 -timeout 90m ./faults/chaosmesh ./faults/chaosmesh/installation
 
 bench: ## the figures of ARCHITECTURE.md
 	go test -run '^$$' -bench . -benchmem -cpu 1 ./clusters/sim/... ./checker/...

@@ -66,6 +66,8 @@ var mayImport = map[string][]string{
 	// Faults as objects of Chaos Mesh. The table of what it can express is apart: the plain command line prints it, and has no client.
 	"faults/chaosmesh":          {"faults", "faults/chaosmesh/coverage", "clusters", "checker/history"},
 	"faults/chaosmesh/coverage": {"faults", "clusters"},
+	// A real Chaos Mesh in a cluster of the testbed, for tests; no program that is shipped has it.
+	"faults/chaosmesh/installation": {"faults/chaosmesh", "clusters/binaries", "clusters/kind/images", "clusters/kind/testbed"},
 
 	"scenarios":            {"faults", "clusters", "checker", "checker/strictyaml", "checker/history", "dispatcher", "dispatcher/planted"},
 	"scenarios/reduction":  {"scenarios", "faults", "clusters", "checker", "dispatcher"},
@@ -79,7 +81,7 @@ var mayImport = map[string][]string{
 	"cmd/squall": {"reports", "reports/findings", "checker/chain", "scenarios", "scenarios/causes", "scenarios/experiment", "scenarios/explore", "scenarios/reduction", "faults", "faults/chaosmesh/coverage", "clusters", "clusters/calibration", "clusters/sim", "clusters/sim/kernel", "checker", "checker/history", "dispatcher",
 		"dispatcher/planted", "dispatcher/manifests"},
 	tagged("cmd/squall"): {"scenarios", "faults", "faults/chaosmesh", "faults/chaosmesh/coverage", "clusters", "clusters/kind", "clusters/kind/engine", "clusters/kind/images", "clusters/kind/nodeimage",
-		"clusters/kind/testbed", "clusters/shared", "dispatcher/manifests"},
+		"clusters/kind/testbed", "clusters/deployed", "clusters/shared", "dispatcher/manifests"},
 	"cmd/internal/record":  {"clusters/journal", "clusters/journal/deposit", "dispatcher/kube/environment"},
 	"cmd/internal/system":  {"dispatcher", "dispatcher/kube/environment", "dispatcher/planted"},
 	"cmd/internal/replica": append(slices.Clone(program), "dispatcher/kube", "dispatcher/metrics"),
@@ -113,31 +115,32 @@ var heavy = []string{kubernetes, kindest, postgres, registries, prometheus, chao
 // adapters are the packages that may have them, each its own. Who imports a package gets what it brings: so the simulation and
 // cmd/squall get none, but for the files with the build tag kind, and what runs in a workload has no client of the API server.
 var adapters = map[string][]string{
-	"dispatcher/postgres":         {postgres},
-	"dispatcher/kube":             {kubernetes},
-	"dispatcher/kube/environment": {},
-	"dispatcher/metrics":          {prometheus},
-	"clusters/local":              {kubernetes},
-	"clusters/journal/rowlog":     {postgres},
-	"clusters/journal/deposit":    {postgres},
-	"cmd/internal/record":         {postgres},
-	"clusters/deployed":           {kubernetes, postgres, registries},
-	"clusters/shared":             {kubernetes, postgres, registries},
-	"clusters/kind":               {kubernetes, kindest, postgres, registries},
-	"clusters/kind/engine":        {},
-	"clusters/kind/images":        {registries},
-	"clusters/kind/nodeimage":     {kindest, registries},
-	"clusters/kind/testbed":       {kubernetes, kindest},
-	"faults/proxy":                {kubernetes, postgres},
-	"faults/chaosmesh":            {kubernetes, kindest, chaosMesh},
-	"faults/chaosmesh/coverage":   {},
-	tagged("cmd/squall"):          {kubernetes, kindest, postgres, registries, chaosMesh},
-	"cmd/internal/system":         {postgres},
-	"cmd/internal/replica":        {kubernetes, postgres, prometheus},
-	"cmd/dispatcher":              {kubernetes, postgres, prometheus},
-	"cmd/reconciler":              {kubernetes, postgres, prometheus},
-	"cmd/worker":                  {postgres},
-	"cmd/faultproxy":              {kubernetes, postgres},
+	"dispatcher/postgres":           {postgres},
+	"dispatcher/kube":               {kubernetes},
+	"dispatcher/kube/environment":   {},
+	"dispatcher/metrics":            {prometheus},
+	"clusters/local":                {kubernetes},
+	"clusters/journal/rowlog":       {postgres},
+	"clusters/journal/deposit":      {postgres},
+	"cmd/internal/record":           {postgres},
+	"clusters/deployed":             {kubernetes, postgres, registries},
+	"clusters/shared":               {kubernetes, postgres, registries},
+	"clusters/kind":                 {kubernetes, kindest, postgres, registries},
+	"clusters/kind/engine":          {},
+	"clusters/kind/images":          {registries},
+	"clusters/kind/nodeimage":       {kindest, registries},
+	"clusters/kind/testbed":         {kubernetes, kindest},
+	"faults/proxy":                  {kubernetes, postgres},
+	"faults/chaosmesh":              {kubernetes, kindest, chaosMesh},
+	"faults/chaosmesh/coverage":     {},
+	"faults/chaosmesh/installation": {kubernetes, kindest, registries, chaosMesh},
+	tagged("cmd/squall"):            {kubernetes, kindest, postgres, registries, chaosMesh},
+	"cmd/internal/system":           {postgres},
+	"cmd/internal/replica":          {kubernetes, postgres, prometheus},
+	"cmd/dispatcher":                {kubernetes, postgres, prometheus},
+	"cmd/reconciler":                {kubernetes, postgres, prometheus},
+	"cmd/worker":                    {postgres},
+	"cmd/faultproxy":                {kubernetes, postgres},
 }
 
 // tagged names those files of a package that only a build with the world kind has.
@@ -380,10 +383,14 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// otherModule tells whether the directory holds a module that package binaries embeds.
+// otherModule tells whether the directory holds a module of its own, be it one that package binaries embeds.
 func otherModule(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "go.mod.txt"))
-	return err == nil
+	for _, name := range []string{"go.mod", "go.mod.txt"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // onlyWithKind tells whether no build without the tag kind has the file, whatever other tags it has.

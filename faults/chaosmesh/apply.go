@@ -106,6 +106,8 @@ func (o Object) refusal(err error) error {
 	case apierrors.IsAlreadyExists(err):
 		remedy = fmt.Sprintf("the spec of what is there cannot be changed: kubectl delete %s -n %s %s",
 			resourceOf(o.Sent).Resource, o.Sent.GetNamespace(), o.Sent.GetName())
+	case strings.Contains(err.Error(), "admission webhook"):
+		remedy = "a webhook of the cluster does not take it: change what it names, or leave the fault out"
 	case apierrors.IsForbidden(err):
 		remedy = fmt.Sprintf("grant it: verbs create, get, delete and patch on %s.%s in namespace %s",
 			resourceOf(o.Sent).Resource, v1alpha1.SchemeGroupVersion.Group, o.Sent.GetNamespace())
