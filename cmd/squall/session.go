@@ -38,6 +38,7 @@ func clusterFlags(flags *pflag.FlagSet, o *worldOptions) {
 	flags.StringVar(&o.nodeImage, "node-image", "", "kind: the node `image` to make a cluster of")
 	flags.StringVar(&o.cluster, "cluster", "", "kind: the `name` of the cluster to use, made when there is none")
 	flags.BoolVar(&o.keep, "keep", false, "kind: keep the cluster for the next run")
+	flags.StringVar(&o.injector, "injector", ownInjector, "kind: `what` strikes the faults: squall, or chaosmesh where that can, which must be installed in the cluster")
 	namespaceFlags(flags, o)
 	flags.StringVar(&o.image, "image", "", "cluster: the `image` of the programs that it can pull (default: loaded into a kind cluster)")
 	flags.StringVar(&o.postgres, "postgres-image", "", "cluster: the `image` of Postgres 17 (default: likewise, else the official one)")
@@ -52,7 +53,7 @@ func namespaceFlags(flags *pflag.FlagSet, o *worldOptions) {
 
 // The flags by the world that looks at them.
 var (
-	kindFlagNames   = []string{"node-image", "cluster", "keep", "lanes"}
+	kindFlagNames   = []string{"node-image", "cluster", "keep", "injector", "lanes"}
 	sharedFlagNames = []string{"context", "namespace", "image", "postgres-image"}
 )
 
@@ -66,6 +67,9 @@ func (o worldOptions) check(cmd *cobra.Command, w worldEntry) error {
 		if given(name) && !w.live {
 			return usage("--%s is about real clusters, and world %s has none: add --world %s", name, w.name, worldOf(name))
 		}
+	}
+	if err := checkInjector(o.injector); err != nil {
+		return err
 	}
 	if given("lanes") && o.lanes < 1 {
 		return usage("--lanes %d: at least 1 run must go on", o.lanes)

@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -44,53 +42,21 @@ func (m *sharedMesh) wrap(w *shared.World, c clusters.Config) clusters.Cluster {
 	if m == nil {
 		return w
 	}
-	api, store := w.Addresses()
-	return &sharedMeshWorld{World: w, strikes: chaosmesh.Strikes{Client: m.client, Limit: 12 * time.Second, Site: chaosmesh.Site{
-		Namespace: w.Namespace(), Name: "squall", Horizon: 6 * time.Hour, PodGrace: c.Settings.PodGrace,
-		Dispatchers: c.Dispatchers, Reconcilers: c.Reconcilers, Nodes: c.Nodes,
-		APIServer: []string{api}, Database: chaosmesh.Database{Hosts: []string{store}}, Pods: w.Pod,
-	}}}
+	strikes := newMeshStrikes(m.client, w.World, c)
+	strikes.only = meshKinds
+	return &sharedMeshWorld{World: w, meshStriker: meshStriker{strikes}}
 }
 
 // sharedMeshWorld is a run some of whose faults Chaos Mesh strikes.
 type sharedMeshWorld struct {
 	*shared.World
-	strikes chaosmesh.Strikes
+	meshStriker
 }
 
 var _ faults.Striker = (*sharedMeshWorld)(nil)
 
-// Strikes tells by what a fault is struck.
-func (w *sharedMeshWorld) Strikes(f faults.Fault) (by string, ok bool) {
-	if !slices.Contains(meshKinds, f.Kind) {
-		return "", false
-	}
-	by, why := w.strikes.Takes(f)
-	return by, why == ""
-}
-
-// Strike has Chaos Mesh strike; its records are what is seen of it.
-func (w *sharedMeshWorld) Strike(index int, f faults.Fault, felt func()) {
-	w.Do(fmt.Sprintf("have Chaos Mesh strike fault %d", index+1), func(ctx context.Context) error {
-		struck, err := w.strikes.Strike(ctx, index, f)
-		if err == nil && len(struck.Victims) > 0 {
-			felt()
-		}
-		return err
-	})
-}
-
-// Heal has Chaos Mesh undo it.
-func (w *sharedMeshWorld) Heal(index int) {
-	w.Do(fmt.Sprintf("have Chaos Mesh heal fault %d", index+1), func(ctx context.Context) error { return w.strikes.Heal(ctx, index) })
-}
-
 // Close removes the objects before the pods that they are about.
-func (w *sharedMeshWorld) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closing)
-	defer cancel()
-	return errors.Join(w.strikes.Close(ctx), w.World.Close())
-}
+func (w *sharedMeshWorld) Close() error { return w.end(w.World.Close) }
 
 // checkMesh is the doctor's word on it.
 func checkMesh(ctx context.Context, site *shared.Site) finding {

@@ -101,6 +101,7 @@ type kindRuns struct {
 	ctx                context.Context
 	bed                *testbed.Cluster
 	site               *kind.Site
+	mesh               *mesh // nil: Squall strikes all faults itself
 	reference, planted images.Image
 	number             atomic.Int64
 	log                *slog.Logger
@@ -110,6 +111,12 @@ type kindRuns struct {
 // loadKind brings the images to the nodes.
 func loadKind(ctx context.Context, bed *testbed.Cluster, o worldOptions) (*kindRuns, error) {
 	k := &kindRuns{bed: bed, stamp: time.Now().UTC().Format("150405"), log: kindLog(o.progress)}
+	if o.injector == meshInjector {
+		var err error
+		if k.mesh, err = openMesh(ctx, bed); err != nil {
+			return nil, err
+		}
+	}
 	postgres, err := images.Postgres(ctx, images.Options{Progress: o.progress})
 	if err != nil {
 		return nil, err
@@ -162,7 +169,7 @@ func (k *kindRuns) open(ctx context.Context, c clusters.Config) (clusters.Cluste
 	if err != nil {
 		return nil, err // not a typed nil
 	}
-	return w, nil
+	return k.mesh.wrap(w, c), nil
 }
 
 // kindReady tells in short why nothing can be run in kind now, or not without being asked for.

@@ -61,6 +61,7 @@ type worldOptions struct {
 	keep      bool
 	context   string
 	namespace string
+	injector  string
 	image     string // of the programs; empty: made and loaded where that can be done
 	postgres  string // image of Postgres; likewise
 	lanes     int
