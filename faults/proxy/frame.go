@@ -5,12 +5,17 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // maxFrame is the longest message that is kept in memory: what Postgres itself takes as a limit is 1 GiB.
 const maxFrame = 64 << 20
+
+// frameStep is how much of a message is expected at a time, in bytes: its length is only what a stranger says, and memory is for what
+// has come.
+const frameStep = 64 << 10
 
 // readFrame appends the next message, its header included, to into. See "Message Formats" in the Postgres manual: a letter, and a
 // length that counts itself.
@@ -24,10 +29,19 @@ func readFrame(from *bufio.Reader, into []byte) (kind byte, out []byte, err erro
 	if size < 5 || size > maxFrame {
 		return 0, into, fmt.Errorf("a message %q of %d bytes", kind, size)
 	}
-	start := len(into)
-	into = append(into, make([]byte, size)...)
-	_, err = io.ReadFull(from, into[start:])
-	return kind, into, err
+	for left := int(size); left > 0; {
+		part := min(left, frameStep)
+		into = slices.Grow(into, part)
+		n, err := io.ReadFull(from, into[len(into):len(into)+part])
+		into = into[:len(into)+n]
+		if left -= n; err == io.EOF {
+			err = io.ErrUnexpectedEOF // between two steps: the header was there, so the message has begun
+		}
+		if err != nil {
+			return kind, into, err
+		}
+	}
+	return kind, into, nil
 }
 
 // body is a frame without its header.

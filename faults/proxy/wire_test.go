@@ -3,6 +3,8 @@ package proxy
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -93,6 +95,38 @@ func FuzzStatements(f *testing.F) {
 			t.Fatalf("%q: %+v, then %+v", sql, before, after)
 		}
 	})
+}
+
+// TestALengthIsNotYetAMessage: memory is taken for what has come, not for what a header promises, and an end within a message is no
+// regular one.
+func TestALengthIsNotYetAMessage(t *testing.T) {
+	long := func(promised uint32, come int) []byte {
+		raw := binary.BigEndian.AppendUint32([]byte{'Q'}, promised+4)
+		return append(raw, bytes.Repeat([]byte{'x'}, come)...)
+	}
+	for name, c := range map[string]struct {
+		input []byte
+		want  error
+	}{
+		"nothing":                {nil, io.EOF},
+		"half a header":          {[]byte{'Q', 0}, io.EOF},
+		"a header alone":         {long(maxFrame-6, 0), io.ErrUnexpectedEOF},
+		"an end between steps":   {long(maxFrame-6, frameStep-5), io.ErrUnexpectedEOF},
+		"an end within a step":   {long(maxFrame-6, 2*frameStep), io.ErrUnexpectedEOF},
+		"all of a short message": {long(1, 1), nil},
+		"all of a long message":  {long(3*frameStep, 3*frameStep), nil},
+	} {
+		_, out, err := readFrame(bufio.NewReader(bytes.NewReader(c.input)), []byte("held"))
+		if err != c.want {
+			t.Errorf("%s: error %v, want %v", name, err, c.want)
+		}
+		if got := strings.TrimPrefix(string(out), "held"); err == nil && got != string(c.input) {
+			t.Errorf("%s: %d bytes passed on of %d", name, len(got), len(c.input))
+		}
+		if most := 4*len(c.input) + 2*frameStep; cap(out) > most {
+			t.Errorf("%s: takes %d bytes of memory for %d that came", name, cap(out), len(c.input))
+		}
+	}
 }
 
 // FuzzWire: whatever a client sends is an error or passed on byte by byte.
