@@ -50,4 +50,6 @@ var sharedCannot = faults.Refusals{
 }
 
 // meshKinds are refused above unless the cluster has a Chaos Mesh, which strikes them as a scenario means them.
+//
+//lint:ignore U1000 a build without kind has nobody to ask
 var meshKinds = []faults.Kind{faults.ContainerKill, faults.ClockSkew}
