@@ -220,6 +220,13 @@ type ServerFaults interface {
 	ResumeServer(p Port)
 }
 
+// Hindered is a world that some faults have to go a way through that another one has closed: who evicts a pod asks the API server for it,
+// and a real one that is frozen evicts nobody.
+type Hindered interface {
+	// Hindrance says why nothing goes through the port now, not even what the harness itself wants; "" when it does.
+	Hindrance(p Port) string
+}
+
 // Rule selects calls and says what becomes of them. Empty selectors match everything.
 type Rule struct {
 	Port    Port

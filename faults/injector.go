@@ -32,7 +32,8 @@ type strike struct {
 	struck   bool
 	healed   bool
 	observed bool
-	events   int // length of the history when it struck
+	hindered string // why it could not strike yet
+	events   int    // length of the history when it struck
 	calls    int
 }
 
@@ -45,7 +46,7 @@ type hold struct {
 	undo  func()
 }
 
-// patience is how often a fault whose victim does not exist yet looks for one.
+// patience is how often a fault looks for a victim that does not exist yet, and for a way to it.
 const patience = time.Second
 
 // Arm schedules the plan on a world before it runs. It fails when the world lacks something that the plan needs.
@@ -72,7 +73,7 @@ func (in *Injector) observe(kind history.Kind, i int, f Fault, said string) {
 	if kind == history.FaultStruck || kind == history.FaultHealed {
 		e.Due = Until(f, in.settings)
 	}
-	if kind != history.FaultPlanned { // a planned target may be a pattern, not a name
+	if kind != history.FaultPlanned && kind != history.FaultMissed { // such a target may be a pattern, not a name
 		e.Task = in.known(in.world.Tasks(), f.Target.Task)
 		e.Node = in.known(in.world.Nodes(), f.Target.Node)
 		e.Process = in.known(in.world.Processes(), f.Target.Process)
@@ -96,6 +97,10 @@ func (in *Injector) strike(i int) {
 		return
 	}
 	f, ok := in.aim(in.plan[i])
+	if in.strikes[i].hindered = in.hindrance(f); in.strikes[i].hindered != "" {
+		in.world.At(in.world.Now()+patience, fmt.Sprintf("fault %d waits for its way", i+1), func() { in.strike(i) })
+		return
+	}
 	if !ok {
 		in.world.At(in.world.Now()+patience, fmt.Sprintf("fault %d looks for a victim", i+1), func() { in.strike(i) })
 		return
@@ -113,6 +118,22 @@ func (in *Injector) strike(i int) {
 	case end > 0:
 		in.healAfter(i, end)
 	}
+}
+
+// hindrance says why a fault cannot strike now although it is its time; empty when it can.
+func (in *Injector) hindrance(f Fault) string {
+	w, ok := in.world.(clusters.Hindered)
+	if !ok {
+		return ""
+	}
+	through := f.Kind.Through()
+	if _, _, elsewhere := in.striker(f); elsewhere {
+		through = clusters.API // its objects go there
+	}
+	if through == "" {
+		return ""
+	}
+	return w.Hindrance(through)
 }
 
 // saying is the fault in words.
@@ -157,9 +178,14 @@ func (in *Injector) mend(h hold) {
 	h.undo()
 }
 
-// HealAll ends the safety phase: every fault that has struck is healed, and none strikes any more.
+// HealAll ends the safety phase: every fault that has struck is healed, and none strikes any more. What was kept from striking is told of.
 func (in *Injector) HealAll() {
 	in.over = true
+	for i, s := range in.strikes {
+		if !s.struck && s.hindered != "" {
+			in.observe(history.FaultMissed, i, in.plan[i], in.plan[i].String()+": it did not strike, as "+s.hindered)
+		}
+	}
 	for i := range in.strikes {
 		in.heal(i)
 	}

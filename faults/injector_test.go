@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -166,6 +167,42 @@ func TestAFaultWithoutAVictimIsNeverStruck(t *testing.T) {
 	in := inject(t, b, Plan{{Kind: PodEvict, Target: Target{Task: "any:running"}, At: 10 * s}})
 	if got := ledger(b); got != "planned 0s" || in.Done() || len(b.done) > 0 {
 		t.Errorf("ledger %s, done %t, %s", got, in.Done(), b.done)
+	}
+}
+
+// TestAFaultWaitsForItsWay: who evicts a pod asks the API server for it, and that of a real cluster may be frozen. The ledger says when
+// the eviction really was, or that there was none and why.
+func TestAFaultWaitsForItsWay(t *testing.T) {
+	evict := Fault{Kind: PodEvict, Target: Target{Task: "task-1"}, At: 12500 * time.Millisecond}
+	kill := Fault{Kind: ContainerKill, Target: Target{Task: "task-1"}, At: 13 * s}
+	for _, c := range []struct {
+		name   string
+		frozen time.Duration
+		done   string
+		ledger string
+	}{
+		{"until the server goes on", 5 * s, "10s pause server api, 13s kill container task-1, 15s resume server api, 15.5s evict task-1",
+			"1 planned, 2 planned, 3 planned, 1 struck, 1 observed, 3 struck, 3 observed, 3 healed, 1 healed, 2 struck, 2 observed, 2 healed"},
+		{"in vain", 0, "10s pause server api, 13s kill container task-1, 2m0s resume server api",
+			"1 planned, 2 planned, 3 planned, 1 struck, 1 observed, 3 struck, 3 observed, 3 healed, 2 missed, 1 healed"},
+	} {
+		b := newBoard()
+		inject(t, b, Plan{{Kind: APIPause, At: 10 * s, For: c.frozen}, evict, kill})
+		if got := strings.Join(b.done, ", "); got != c.done {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.done)
+		}
+		var told []string
+		for _, e := range b.history.Events {
+			if e.Fault > 0 {
+				told = append(told, fmt.Sprintf("%d %s", e.Fault, strings.TrimPrefix(e.Kind.String(), "fault-")))
+			}
+			if e.Kind == history.FaultMissed && e.Detail != "the pod of task-1 is evicted: it did not strike, as the API server was frozen" {
+				t.Errorf("%s: the ledger says %q", c.name, e.Detail)
+			}
+		}
+		if got := strings.Join(told, ", "); got != c.ledger {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.ledger)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package faults
 import (
 	"time"
 
+	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
@@ -178,6 +179,15 @@ func (k Kind) Instant() bool {
 		return true
 	}
 	return false
+}
+
+// Through is the port that a fault of the kind has to go through itself, whoever injects it; empty when it needs none.
+func (k Kind) Through() clusters.Port {
+	switch k {
+	case PodEvict, PodRemove, PodRelabel:
+		return clusters.API
+	}
+	return ""
 }
 
 // Families lists the families of faults.

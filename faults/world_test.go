@@ -18,6 +18,7 @@ type board struct {
 	done                    []string
 	rules                   []clusters.Rule
 	nopod                   bool
+	frozen                  bool // the API server
 	processes, tasks, nodes *history.Table
 	history                 history.History
 }
@@ -114,10 +115,24 @@ func (b *board) SetRunTime(t string, d time.Duration) { b.did("run time %s %s", 
 func (b *board) HoldScheduling(hold bool)             { b.did("hold %t", hold) }
 func (b *board) FailOver(lost time.Duration)          { b.did("fail over %s", lost) }
 
-func (b *board) StopServer(p clusters.Port, felt func())  { b.did("stop server %s", p); felt() }
-func (b *board) StartServer(p clusters.Port)              { b.did("start server %s", p) }
-func (b *board) PauseServer(p clusters.Port, felt func()) { b.did("pause server %s", p); felt() }
-func (b *board) ResumeServer(p clusters.Port)             { b.did("resume server %s", p) }
+func (b *board) StopServer(p clusters.Port, felt func()) { b.did("stop server %s", p); felt() }
+func (b *board) StartServer(p clusters.Port)             { b.did("start server %s", p) }
+func (b *board) PauseServer(p clusters.Port, felt func()) {
+	b.did("pause server %s", p)
+	b.frozen = b.frozen || p == clusters.API
+	felt()
+}
+func (b *board) ResumeServer(p clusters.Port) {
+	b.did("resume server %s", p)
+	b.frozen = b.frozen && p != clusters.API
+}
+
+func (b *board) Hindrance(p clusters.Port) string {
+	if p == clusters.API && b.frozen {
+		return "the API server was frozen"
+	}
+	return ""
+}
 
 // nodesOnly is a world that can break machines and nothing else.
 type nodesOnly struct {

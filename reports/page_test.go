@@ -100,7 +100,7 @@ func TestPageEscapesEverything(t *testing.T) {
 	var b bytes.Buffer
 	s := SummaryOf(r)
 	s.Unmet, s.Failures, s.Report = []string{evil}, []string{evil}, "javascript:alert(1)"
-	if err := WriteSuite(&b, evil, evil, []Summary{s}); err != nil {
+	if err := (Suite{}).WriteHTML(&b, evil, evil, []Summary{s}); err != nil {
 		t.Fatal(err)
 	}
 	if text := b.String(); strings.Contains(text, "<script>alert") || strings.Contains(text, "<b class=") || strings.Contains(text, `href="javascript:`) {
@@ -205,5 +205,19 @@ func TestLadderFollowsTheDiscipline(t *testing.T) {
 		if got := words(c.profile, c.change); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.profile, got, c.want)
 		}
+	}
+}
+
+// TestAFaultThatWasKeptFromStrikingSaysWhy: the ledger has it as planned, and the reason.
+func TestAFaultThatWasKeptFromStrikingSaysWhy(t *testing.T) {
+	r := failing()
+	last := r.History.Events[len(r.History.Events)-1]
+	for i, detail := range []string{"the pod of task-9 is evicted", "the pod of task-9 is evicted: it did not strike, as the API server was frozen"} {
+		kind := []history.Kind{history.FaultPlanned, history.FaultMissed}[i]
+		r.History.Events = append(r.History.Events, history.Event{At: last.At, Seq: last.Seq + history.Seq(i+1), Kind: kind, Fault: 99, Detail: detail})
+	}
+	text := html(t, r)
+	if !strings.Contains(text, "as the API server was frozen") || !strings.Contains(text, "did not strike") {
+		t.Error("the ledger does not say that a fault did not strike, or why")
 	}
 }

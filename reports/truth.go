@@ -76,7 +76,7 @@ func gather(h *history.History) *truth {
 			}
 		case history.EffectCounted, history.EffectRefused, history.EffectLost:
 			t.effect(e, alive)
-		case history.FaultPlanned, history.FaultStruck, history.FaultObserved, history.FaultHealed:
+		case history.FaultPlanned, history.FaultStruck, history.FaultObserved, history.FaultHealed, history.FaultMissed:
 			t.fault(e)
 		case history.Healed:
 			t.healed = e.At
@@ -155,8 +155,8 @@ func (t *truth) fault(e *history.Event) {
 	case history.FaultHealed:
 		f.Healed, f.HealedAt = true, e.At
 	}
-	if e.Kind == history.FaultStruck && e.Detail != "" {
-		f.What = e.Detail // by now it is known whom it hit
+	if (e.Kind == history.FaultStruck || e.Kind == history.FaultMissed) && e.Detail != "" {
+		f.What = e.Detail // by now it is known whom it hit, or why nobody
 	}
 }
 

@@ -178,6 +178,8 @@ const (
 	// Healed ends the safety phase: all faults are over. Ended is the end of the run; Detail says why.
 	Healed
 	Ended
+	// FaultMissed: the fault could not strike by the end of the safety phase; Detail is its description and why.
+	FaultMissed
 )
 
 // Gated is the Detail of an ObjectBound that the world held back.

@@ -244,8 +244,8 @@ func TestEveryWordIsReadBack(t *testing.T) {
 	if n := len(history.Verbs()); n != int(history.Watch) {
 		t.Errorf("%d verbs have a word, want %d", n, history.Watch)
 	}
-	if n := len(history.Kinds()); n != int(history.Ended) {
-		t.Errorf("%d kinds have a word, want %d", n, history.Ended)
+	if n := len(history.Kinds()); n != int(history.FaultMissed) {
+		t.Errorf("%d kinds have a word, want %d", n, history.FaultMissed)
 	}
 	_, err := history.ParsePhase("runnning")
 	if want := `unknown phase "runnning"; did you mean "running"?`; err == nil || err.Error() != want {

@@ -38,7 +38,7 @@ var (
 		ProcessPaused: "process-paused", ProcessResumed: "process-resumed",
 		LeaseHeld:    "lease-held",
 		FaultPlanned: "fault-planned", FaultStruck: "fault-struck", FaultObserved: "fault-observed", FaultHealed: "fault-healed",
-		Healed: "healed", Ended: "ended",
+		Healed: "healed", Ended: "ended", FaultMissed: "fault-missed",
 	}
 )
 

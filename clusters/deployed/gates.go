@@ -50,6 +50,6 @@ func (w *World) HoldGates(hold bool) {
 	waiting := w.shut
 	w.shut = nil
 	for _, p := range waiting {
-		w.open(p)
+		w.ground.WhenAPI(func() { w.open(p) })
 	}
 }

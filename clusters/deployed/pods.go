@@ -37,7 +37,7 @@ func (w *World) onPod(what, task string, action func(ctx context.Context, p *cor
 			}
 		}
 		found = true
-		return UnlessGone(action(ctx, newest))
+		return unlessReplaced(action(ctx, newest))
 	})
 	return found
 }
@@ -50,24 +50,39 @@ func UnlessGone(err error) error {
 	return err
 }
 
+// unlessReplaced forgives that somebody else was faster, who may have made another object of that name since: a precondition on the UID
+// fails then.
+func unlessReplaced(err error) error {
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return UnlessGone(err)
+}
+
 // EvictPod deletes the pod with its grace period.
 func (w *World) EvictPod(task string) bool {
 	return w.onPod("evict the pod", task, w.Evict)
 }
 
-// Evict evicts a pod of the run's namespace.
+// Evict evicts a pod of the run's namespace: that one, and no other that has come to its name.
 func (w *World) Evict(ctx context.Context, p *corev1.Pod) error {
-	return w.API.PolicyV1().Evictions(w.Namespace()).Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace}})
+	return unlessReplaced(w.API.PolicyV1().Evictions(w.Namespace()).Evict(ctx, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(p.UID))},
+	}))
 }
 
 // RemovePod takes the object away at once, finalizers included.
 func (w *World) RemovePod(task string) bool {
 	return w.onPod("remove the pod", task, func(ctx context.Context, p *corev1.Pod) error {
 		pods := w.API.CoreV1().Pods(w.Namespace())
-		if _, err := pods.Patch(ctx, p.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+		patch := fmt.Appendf(nil, `{"metadata":{"finalizers":null,"uid":%q}}`, p.UID) // of another object the server refuses it
+		if _, err := pods.Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 			return err
 		}
-		return pods.Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+		return pods.Delete(ctx, p.Name, metav1.DeleteOptions{
+			GracePeriodSeconds: new(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(p.UID)),
+		})
 	})
 }
 

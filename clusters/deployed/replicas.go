@@ -28,6 +28,7 @@ type replica struct {
 	life   int
 	pod    string // empty: down
 	paused bool
+	wanted bool // it is to be started as soon as the API server can be asked to
 }
 
 // supervision is how long a replica that ended by itself stays down.
@@ -63,7 +64,7 @@ func (w *World) replicaSeen(p *corev1.Pod, gone bool) {
 		}
 		w.Record(journal.Event{At: time.Now(), Kind: history.ProcessCrashed, Process: r.name, Detail: "it ended by itself: " + endOf(p)})
 		r.pod = ""
-		w.at(w.now()+supervision, func() { w.ground.WhenAPI(func() { w.Restart(r.name) }) })
+		w.at(w.now()+supervision, func() { w.Restart(r.name) })
 	}
 }
 
@@ -86,7 +87,11 @@ func (w *World) Refuse(what string) {
 // Crash kills the process where it is.
 func (w *World) Crash(process string) {
 	r := w.replica(process)
-	if r == nil || r.pod == "" {
+	if r == nil {
+		return
+	}
+	r.wanted = false
+	if r.pod == "" {
 		return
 	}
 	pod := r.pod
@@ -96,8 +101,13 @@ func (w *World) Crash(process string) {
 			return err
 		}
 		w.Record(journal.Event{At: time.Now(), Kind: history.ProcessCrashed, Process: process})
-		err := w.API.CoreV1().Pods(w.Namespace()).Delete(ctx, pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
-		return UnlessGone(err)
+		return nil
+	})
+	w.ground.WhenAPI(func() {
+		w.Do("remove pod "+pod, func(ctx context.Context) error {
+			err := w.API.CoreV1().Pods(w.Namespace()).Delete(ctx, pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+			return UnlessGone(err)
+		})
 	})
 }
 
@@ -122,13 +132,23 @@ func (w *World) stopReplicas(ctx context.Context) error {
 	return err
 }
 
-// Restart starts the process as a new instance, if it is down.
+// Restart starts the process as a new instance, if it is down: now, or when the API server can be asked for a pod, unless it is to be down
+// again by then.
 func (w *World) Restart(process string) {
 	r := w.replica(process)
 	if r == nil || r.pod != "" || w.closed {
 		return
 	}
-	w.Do("start "+process, func(ctx context.Context) error {
+	r.wanted = true
+	w.ground.WhenAPI(func() { w.startWanted(r) })
+}
+
+func (w *World) startWanted(r *replica) {
+	if !r.wanted || r.pod != "" || w.closed {
+		return
+	}
+	r.wanted = false
+	w.Do("start "+r.name, func(ctx context.Context) error {
 		err := w.launch(ctx, r)
 		if apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("%w: its name should be new", err)

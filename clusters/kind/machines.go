@@ -173,14 +173,10 @@ func (w *World) ReturnNode(node string) {
 	})
 }
 
-// RemoveNode takes the machine and its Node object away.
+// RemoveNode takes the machine away, and its Node object as soon as the API server can be told.
 func (w *World) RemoveNode(node string) {
-	w.onNode("remove node", node, func(ctx context.Context, m *machine) error {
-		if err := w.switchOff(ctx, m); err != nil {
-			return err
-		}
-		return w.deleteNode(ctx, m)
-	})
+	w.onNode("remove node", node, w.switchOff)
+	w.WhenAPI(func() { w.onNode("delete the object of node", node, w.deleteNode) })
 }
 
 // CutNode severs the kubelet from the API server, or the workers from the database. Containers run on.
@@ -213,15 +209,26 @@ func (m *machine) join(ctx context.Context, port clusters.Port) error {
 }
 
 // ReclaimNode does what clouds and their node termination handlers do: at the notice the node is cordoned and its pods are evicted;
-// after it, machine and Node object are gone.
+// after it, machine and Node object are gone. No cloud waits for an API server: while that is frozen nobody can be cordoned or evicted,
+// and after the notice it is too late for it.
 func (w *World) ReclaimNode(node string, notice time.Duration) {
-	w.onNode("reclaim node", node, func(ctx context.Context, m *machine) error {
-		if err := w.cordon(ctx, m, true); err != nil {
-			return err
+	taken := false
+	w.WhenAPI(func() {
+		if taken {
+			w.Log.Warn("a machine was taken before its pods could be told: the API server was frozen all the time", "node", node)
+			return
 		}
-		return w.evictAll(ctx, m)
+		w.onNode("reclaim node", node, func(ctx context.Context, m *machine) error {
+			if err := w.cordon(ctx, m, true); err != nil {
+				return err
+			}
+			return w.evictAll(ctx, m)
+		})
 	})
-	w.At(w.Now()+notice, "", func() { w.RemoveNode(node) })
+	w.At(w.Now()+notice, "", func() {
+		taken = true
+		w.RemoveNode(node)
+	})
 }
 
 // mend undoes what faults did to the cluster, which other runs are to find whole.

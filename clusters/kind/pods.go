@@ -43,7 +43,7 @@ func (w *World) evictAll(ctx context.Context, m *machine) error {
 		return err
 	}
 	for i := range list.Items {
-		if err := deployed.UnlessGone(w.Evict(ctx, &list.Items[i])); err != nil {
+		if err := w.Evict(ctx, &list.Items[i]); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 // servers is what faults have done to the database and to the API server. Only the loop touches it.
 type servers struct {
 	stopped bool                // the database was killed, and not started again
+	wanted  bool                // and is to be, as soon as the API server can be asked to
 	frozen  map[string][]string // containers by component
 	waiting []func()            // what wants the API server while that is frozen
 }
@@ -35,6 +36,7 @@ func (w *World) StopServer(p clusters.Port, felt func()) {
 		w.Refuse("a crash of the API server")
 		return
 	}
+	w.servers.wanted = false
 	if w.servers.stopped {
 		felt()
 		return
@@ -79,12 +81,19 @@ func (w *World) killServer(ctx context.Context, id string, frozen bool) error {
 }
 
 // StartServer starts the database again, in a new pod on the same volume and behind the same address, and returns when it takes
-// connections: what a fault has healed is there.
+// connections: what a fault has healed is there. Without an API server there is no pod, and it comes when that goes on.
 func (w *World) StartServer(p clusters.Port) {
 	if p != clusters.Store || !w.servers.stopped {
 		return
 	}
-	w.Do("start the database", func(context.Context) error { return w.startDatabase() })
+	w.servers.wanted = true
+	w.WhenAPI(func() {
+		if !w.servers.wanted {
+			return // it is to be down again
+		}
+		w.servers.wanted = false
+		w.Do("start the database", func(context.Context) error { return w.startDatabase() })
+	})
 }
 
 func (w *World) startDatabase() error {
@@ -145,9 +154,13 @@ func (w *World) ResumeServer(p clusters.Port) {
 		return
 	}
 	w.Do("resume "+component, func(ctx context.Context) error { return w.thaw(ctx, component) })
-	if component != apiComponent {
-		return
+	if component == apiComponent {
+		w.catchUp()
 	}
+}
+
+// catchUp does what had to wait for the API server, in order.
+func (w *World) catchUp() {
 	waiting := w.servers.waiting
 	w.servers.waiting = nil
 	for _, do := range waiting {
@@ -181,9 +194,19 @@ func (w *World) mendServers(ctx context.Context) error {
 	return errors.Join(w.thaw(ctx, apiComponent), w.thaw(ctx, deployed.PostgresComponent))
 }
 
+var _ clusters.Hindered = (*World)(nil)
+
+// Hindrance is the freeze of the API server: what has to be asked of it has to wait.
+func (w *World) Hindrance(p clusters.Port) string {
+	if p == clusters.API && len(w.servers.frozen[apiComponent]) > 0 {
+		return "the API server, which would have to do it, was frozen"
+	}
+	return ""
+}
+
 // WhenAPI does something that needs the API server, when that is not frozen: the loop that waited for it could not resume it.
 func (w *World) WhenAPI(do func()) {
-	if len(w.servers.frozen[apiComponent]) > 0 {
+	if w.Hindrance(clusters.API) != "" {
 		w.servers.waiting = append(w.servers.waiting, do)
 		return
 	}
