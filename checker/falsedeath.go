@@ -21,9 +21,10 @@ const startTimeout = "start timeout"
 
 // ending is what is known of a task's attempts when a requeue takes effect.
 type ending struct {
-	alive    int32  // its open execution, -1: none
-	begun    uint64 // token of the last attempt that executed
-	deadline uint64 // token of the last attempt whose workload its deadline ended
+	alive    int32       // its open execution, -1: none
+	begun    uint64      // token of the last attempt that executed
+	deadline uint64      // token of the last attempt whose workload its deadline ended
+	told     history.Seq // when the API server had that
 }
 
 // falseDeath looks at every requeue that took effect. It is not about overlap: where names and fences keep a second
@@ -71,9 +72,20 @@ func (f *finding) happened(tasks []ending, i int32) {
 		}
 	case history.ObjectPhase:
 		if strings.HasSuffix(e.Detail, deadlineEnd) {
-			t.deadline = e.Token
+			t.deadline, t.told = e.Token, e.Seq
 		}
 	}
+}
+
+// lookBefore is where a process last read the workload that it then decided about; without such a read, where it called. What a kubelet that
+// was cut off tells after the look, nobody can have heeded.
+func (f *finding) lookBefore(o *history.Operation) history.Seq {
+	for _, i := range slices.Backward(f.verbs[history.Get]) {
+		if look := &f.Operations[i]; look.Task == o.Task && look.Process == o.Process && look.Return != 0 && look.Return < o.Call {
+			return cmp.Or(f.effectOf(look), o.Call)
+		}
+	}
+	return o.Call
 }
 
 func (f *finding) gaveUp(o *history.Operation, t ending) {
@@ -84,7 +96,7 @@ func (f *finding) gaveUp(o *history.Operation, t ending) {
 		f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{begun.Seq, o.Call, at}},
 			"%s was requeued (%s) by %s at %s although %s was alive%s, running since %s", f.task(o.Task), o.Detail, f.process(o.Process),
 			clock(o.CalledAt), f.try(o.Task, o.Token), f.where(begun), clock(begun.At))
-	case t.deadline == o.Token && o.Token != 0 && (t.begun == o.Token || o.Detail != startTimeout):
+	case t.deadline == o.Token && o.Token != 0 && (t.begun == o.Token || o.Detail != startTimeout) && t.told < f.lookBefore(o):
 		f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{o.Call, at}},
 			"%s was requeued (%s) by %s at %s although its deadline had ended %s", f.task(o.Task), o.Detail, f.process(o.Process),
 			clock(o.CalledAt), f.try(o.Task, o.Token))

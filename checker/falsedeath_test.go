@@ -46,6 +46,39 @@ func TestFalseDeath(t *testing.T) {
 			messages: []string{"t1 was requeued (workload lost) by reconciler-1 at 9 s although its deadline had ended attempt 1 (token 1)"},
 		},
 		{
+			name: "the machine comes back, and tells of the deadline, between the call and its effect", want: checker.Valid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				8 work-ended t1 #1 u1 n1
+				9 requeue reconciler-1 t1 #1 effect=11 "workload_lost"
+				10 object-phase t1 #1 u1 "failed_DeadlineExceeded"
+				11 row t1 pending #1`,
+		},
+		{
+			name: "the machine comes back, and tells of the deadline, between the look and the call", want: checker.Valid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				8 work-ended t1 #1 u1 n1
+				9 get reconciler-1 t1 #1
+				10 object-phase t1 #1 u1 "failed_DeadlineExceeded"
+				10 get reconciler-2 t1 #1
+				11 requeue reconciler-1 t1 #1 "workload_lost"`,
+		},
+		{
+			name: "the look shows what the machine told, and is not heeded", want: checker.Invalid,
+			story: `
+				1 row t1 running #1
+				2 work-started t1 #1 u1 n1
+				8 work-ended t1 #1 u1 n1
+				9 get reconciler-1 t1 #1
+				10 object-phase t1 #1 u1 "failed_DeadlineExceeded"
+				10 get reconciler-1 t1 #1
+				11 requeue reconciler-1 t1 #1 "workload_lost"`,
+			messages: []string{"t1 was requeued (workload lost) by reconciler-1 at 11 s although its deadline had ended attempt 1 (token 1)"},
+		},
+		{
 			name: "it never began, its start timeout was over, and nobody looked before its deadline ended it", want: checker.Valid,
 			story: `
 				1 row t1 running #1

@@ -218,6 +218,7 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 	}{
 		{"swarm-b0", 119, "a container that died before it learned that it was let in was charged without an execution"},
 		{"swarm-b0", 16108, "open launches were tried again every retry period for as long as an old object stood in the way"},
+		{"swarm-standard", 31719, "what a machine that was cut off told between the look and the requeue was held against the requeue"},
 	} {
 		r := scenarios.Run(context.Background(), named(t, c.scenario), scenarios.Options{System: planted.Reference(), Seed: c.seed, World: simulated})
 		if r.Err != nil || r.Verdict != checker.Valid {
