@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/squall-chaos/squall/checker/history"
 	"github.com/squall-chaos/squall/clusters"
@@ -49,6 +50,7 @@ type liveWorld struct {
 	runs         atomic.Uint64
 	lost         error
 	options      worldOptions
+	opened       func() // for each run; may be nil
 }
 
 func (l *liveWorld) begin(_ context.Context, o worldOptions) (*session, error) {
@@ -58,6 +60,9 @@ func (l *liveWorld) begin(_ context.Context, o worldOptions) (*session, error) {
 	return &session{lanes: 2, about: "a cluster of paper", close: func(context.Context) error { l.ended++; return nil },
 		open: func(_ context.Context, c clusters.Config) (clusters.Cluster, error) {
 			c.Seed += 1000 * l.runs.Add(1) // never the same twice
+			if l.opened != nil {
+				l.opened()
+			}
 			w, err := sim.New(c)
 			return &livelike{Cluster: w, lost: l.lost}, err
 		}}, nil
@@ -111,6 +116,30 @@ func TestARunInRealTime(t *testing.T) {
 	says(t, exitValid, "show latest -o json", `"live": true`, `"scale": 12`)
 	says(t, exitUsage, "replay latest", "no seed makes the same run again", "squall check .squall/runs/", "squall run --world sim --faults-from .squall/runs/")
 	noScraps(t, ".")
+}
+
+// TestRunsGoSideBySide, unless one of them befalls the whole cluster.
+func TestRunsGoSideBySide(t *testing.T) {
+	l := withLiveWorld(t)
+	var underWay, most atomic.Int64
+	l.opened = func() {
+		n := underWay.Add(1)
+		defer underWay.Add(-1)
+		for until := time.Now().Add(300 * time.Millisecond); time.Now().Before(until) && underWay.Load() < 2; time.Sleep(time.Millisecond) {
+		}
+		most.Store(max(most.Load(), n, underWay.Load()))
+		time.Sleep(5 * time.Millisecond) // the other looks, too
+	}
+	for _, x := range []struct {
+		names string
+		want  int64
+	}{{"lost-create-reply paused-in-mid-batch", 2}, {"lost-create-reply node-kill-and-return", 1}} {
+		most.Store(0)
+		says(t, exitValid, "run "+x.names+" --world test-live", strings.Fields(x.names)...)
+		if got := most.Load(); got != x.want {
+			t.Errorf("%s: %d at the same time, want %d", x.names, got, x.want)
+		}
+	}
 }
 
 // TestRecordedFaults: what struck in a real world strikes at the same moments in the simulation, and that can be replayed.

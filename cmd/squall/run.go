@@ -123,21 +123,38 @@ func (f *runFlags) performAll(ctx context.Context, c *console, jobs []job, text 
 		p.until = time.Now().Add(f.budget)
 	}
 	r := results{}
-	for _, j := range jobs {
-		o := p.perform(ctx, j)
+	take := func(_ int, o outcome) {
 		r.outcomes = append(r.outcomes, o)
 		if text {
 			o.print(p.progress.over(c.out), c, len(jobs) == 1)
 		}
-		if ctx.Err() != nil {
-			r.interrupted = true
-			if f.resume != "" {
-				c.note("squall: what was run so far is in %s: the same command goes on from there", f.resume)
+	}
+	do := func(i int) outcome { return p.perform(ctx, jobs[i]) }
+	if lanes := lanesOf(jobs); lanes > 1 {
+		sideBySide(ctx, len(jobs), lanes, do, take)
+	} else {
+		for i := range jobs {
+			if take(i, do(i)); ctx.Err() != nil {
+				break
 			}
-			break
 		}
 	}
+	if r.interrupted = ctx.Err() != nil; r.interrupted && f.resume != "" {
+		c.note("squall: what was run so far is in %s: the same command goes on from there", f.resume)
+	}
 	return r
+}
+
+// lanesOf is how many of the jobs go side by side: as many as their real cluster takes, if none of them befalls the whole of it.
+func lanesOf(jobs []job) int {
+	lanes := len(jobs)
+	for _, j := range jobs {
+		if !j.world.live || !j.world.shared(j.scenario, j.from) {
+			return 1
+		}
+		lanes = min(lanes, j.lanes)
+	}
+	return lanes
 }
 
 // publish writes what is left to write: the index over several outcomes, the formats asked for, the last lines.
