@@ -125,9 +125,14 @@ func stamp(t time.Time) time.Time {
 	return t
 }
 
-// KillContainer ends a container with SIGKILL, without the grace that deleting its pod would give.
+// KillContainer ends a container with SIGKILL, without the grace that deleting its pod would give. One that ended by itself a moment before
+// is no error.
 func (n *Node) KillContainer(ctx context.Context, id string) error {
-	return n.task(ctx, id, "kill", "--signal", "SIGKILL")
+	err := n.task(ctx, id, "kill", "--signal", "SIGKILL")
+	if err != nil && strings.Contains(err.Error(), "no running task found") {
+		return nil
+	}
+	return err
 }
 
 // PauseContainer freezes the processes of a container: its connections stay open, and nothing answers.
