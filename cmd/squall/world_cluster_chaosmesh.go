@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,24 +17,47 @@ import (
 // sharedMesh has Chaos Mesh strike, in a cluster that has one, what nothing there but it can strike as a scenario means it.
 type sharedMesh struct{ client chaosmesh.Client }
 
+// meshRights are what a run does with objects of Chaos Mesh.
+var meshRights = []shared.Right{
+	{Group: "chaos-mesh.org", Resource: "podchaos", Verbs: meshVerbs, Why: "the fault container-kill"},
+	{Group: "chaos-mesh.org", Resource: "timechaos", Verbs: meshVerbs, Why: "the fault clock-skew"},
+}
+
+var meshVerbs = []string{"create", "get", "list", "delete", "patch"}
+
 // findMesh tells whether the cluster has a Chaos Mesh that takes our objects in the namespace, or why not. It changes nothing.
 func findMesh(ctx context.Context, site *shared.Site) (*sharedMesh, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	m := &sharedMesh{chaosmesh.NewClient(site.Objects())}
-	return m, m.client.Check(ctx, site.Namespace)
+	if err := m.client.Check(ctx, site.Namespace); err != nil {
+		return nil, err
+	}
+	missing, err := site.Missing(ctx, meshRights)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("it may not be used: %s", missing[0])
+	}
+	return m, err
 }
 
-// adaptShared lets the world do what the cluster's Chaos Mesh can.
+// adaptShared lets the world do what the cluster's Chaos Mesh can; if that cannot be used, a refusal says why.
 func adaptShared(w worldEntry, o worldOptions) worldEntry {
 	site, err := shared.Open(o.context, o.namespace)
-	if err != nil {
-		return w // it is told when the world is begun
+	if err == nil {
+		_, err = findMesh(context.Background(), site)
 	}
-	if _, err := findMesh(context.Background(), site); err != nil {
-		return w
+	var cannot faults.Refusals
+	for _, r := range w.ability.Cannot {
+		meshed := slices.Contains(meshKinds, r.Kind)
+		if meshed && err == nil {
+			continue
+		}
+		if meshed {
+			r.Why += " (looked for it: " + inOneLine(err) + ")"
+		}
+		cannot = append(cannot, r)
 	}
-	w.ability.Cannot = slices.DeleteFunc(slices.Clone(w.ability.Cannot), func(r faults.Refusal) bool { return slices.Contains(meshKinds, r.Kind) })
+	w.ability.Cannot = cannot
 	return w
 }
 
