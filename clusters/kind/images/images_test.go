@@ -231,7 +231,7 @@ func TestPull(t *testing.T) {
 	defer server.Close()
 	ref := strings.TrimPrefix(server.URL, "http://") + "/library/postgres:17"
 	images := store(t.TempDir())
-	if _, err := pull(t.Context(), images, "absent", ref, Options{}); err == nil || !strings.Contains(err.Error(), "no registry answers for "+ref) {
+	if _, err := pull(t.Context(), images, "absent", ref, Options{}); err == nil || !strings.Contains(err.Error(), "does not have "+ref) {
 		t.Errorf("an image that is not there: %v", err)
 	}
 	layer, err := pack([]entry{{path: "file", mode: 0o644, text: "content"}})

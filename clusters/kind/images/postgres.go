@@ -25,6 +25,11 @@ const (
 // Both take POSTGRES_PASSWORD, POSTGRES_USER, POSTGRES_DB and PGDATA, and settings as arguments (-c name=value). Both run as PostgresUser with a read-only root file system
 // if /var/run/postgresql and the volume can be written and PGDATA is a directory below the volume.
 func Postgres(ctx context.Context, options Options) (Image, error) {
+	return postgres(ctx, officialRef, debianPostgres, options)
+}
+
+// postgres has the official image under ref, and another way to one that needs no registry.
+func postgres(ctx context.Context, ref string, otherwise func(context.Context, store, Options) (Image, error), options Options) (Image, error) {
 	images, err := openStore()
 	if err != nil {
 		return Image{}, err
@@ -32,7 +37,7 @@ func Postgres(ctx context.Context, options Options) (Image, error) {
 	if image, ok := cachedPostgres(images); ok {
 		return image, nil
 	}
-	unlock, err := binaries.Lock(ctx, filepath.Join(string(images), "lock-postgres"), "the image of Postgres", options.Progress)
+	unlock, err := binaries.Lock(ctx, filepath.Join(string(images), "lock-postgres"), "building the image of Postgres", options.Progress)
 	if err != nil {
 		return Image{}, err
 	}
@@ -40,12 +45,15 @@ func Postgres(ctx context.Context, options Options) (Image, error) {
 	if image, ok := cachedPostgres(images); ok {
 		return image, nil // somebody else made it meanwhile
 	}
-	image, pullErr := pull(ctx, images, officialKey(), officialRef, options)
+	image, pullErr := pull(ctx, images, officialKey(), ref, options)
 	if pullErr == nil {
 		return image, nil
 	}
+	if ctx.Err() != nil || errors.Is(pullErr, errDisk) { // nothing else would come of another way
+		return Image{}, fmt.Errorf("image of Postgres: %w", pullErr)
+	}
 	options.say("%v: making Postgres of Debian's packages instead", pullErr)
-	image, err = debianPostgres(ctx, images, options)
+	image, err = otherwise(ctx, images, options)
 	if err != nil {
 		return Image{}, fmt.Errorf("image of Postgres: %w", errors.Join(pullErr, err))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/squall-chaos/squall/clusters/binaries"
@@ -23,8 +24,9 @@ var ErrNone = errors.New("there is no node image: run `squall node-image build` 
 // ErrUnfit says that the image that was asked for cannot be had, or not be run here.
 var ErrUnfit = errors.New("the node image cannot be used")
 
-// registryTimeout is how long a registry has to answer at all. Where none can be reached, a connection often hangs.
-const registryTimeout = 10 * time.Second
+// registryTimeout is how long a registry has to answer at all. Where none can be reached, a connection often hangs. A test has less
+// patience.
+var registryTimeout = 10 * time.Second
 
 // Find returns the reference of an image that is in the engine: the one that was asked for; else the one that Build makes, if it was
 // built; else kind's default image, fetched if a registry answers; else ErrNone.
@@ -74,11 +76,30 @@ func fetch(ctx context.Context, image string, progress io.Writer) error {
 		if errors.Is(asked.Err(), context.DeadlineExceeded) {
 			err = fmt.Errorf("no answer within %s", registryTimeout)
 		}
-		return fmt.Errorf("%w: %s is not in the engine, and no registry has it for us (load it with `docker load`, or name another with --node-image): %w", ErrUnfit, image, err)
+		return fmt.Errorf("%w: %s is not in the engine, and no registry has it for us (%s, load it with `docker load`, or name another with --node-image): %w",
+			ErrUnfit, image, remedy(err), err)
 	}
 	say(progress, time.Now(), "fetching %s", image)
 	if _, err := docker(ctx, nil, "pull", "--quiet", image); err != nil {
 		return fmt.Errorf("fetch the node image: %w", err)
 	}
 	return architecture(ctx, image)
+}
+
+// remedy is what there is to do about what docker says of a registry: the words of the registry's protocol for the codes of its errors.
+func remedy(err error) string {
+	text := strings.ToLower(err.Error())
+	for _, c := range []struct{ word, remedy string }{
+		{"toomanyrequests", "log in with `docker login`, which allows more, or wait"},
+		{"unauthorized", "log in with `docker login`"},
+		{"denied", "log in with `docker login`"},
+		{"no such manifest", "check its name"},
+		{"manifest unknown", "check its name"},
+		{"not found", "check its name"},
+	} {
+		if strings.Contains(text, c.word) {
+			return c.remedy
+		}
+	}
+	return "tell the Docker engine of a proxy if there is one"
 }

@@ -73,6 +73,49 @@ esac`
 	}
 }
 
+// TestARegistryThatDoesNotHelp: without an image of one's own each ends with the way to build one, and says what the registry said. The texts
+// are those of docker 27's `manifest inspect`.
+func TestARegistryThatDoesNotHelp(t *testing.T) {
+	const absent = `[ "$1 $2" = "image inspect" ] && { echo "Error: No such image: $5" >&2; exit 1; }
+[ "$1" = pull ] && touch $0.pulled
+`
+	for name, c := range map[string]struct{ says, remedy, reason string }{
+		"cannot be reached": {`echo "failed to do request: Head \"https://registry-1.docker.io/v2/\": dial tcp: lookup registry-1.docker.io: no such host" >&2; exit 1`,
+			"tell the Docker engine of a proxy", "no such host"},
+		"does not have it": {`echo "no such manifest: docker.io/kindest/node:v0" >&2; exit 1`, "check its name", "no such manifest"},
+		"asks for a login": {`echo "unauthorized: authentication required" >&2; exit 1`, "docker login", "unauthorized"},
+		"refuses":          {`echo "denied: requested access to the resource is denied" >&2; exit 1`, "docker login", "denied"},
+		"has had enough":   {`echo "toomanyrequests: You have reached your pull rate limit." >&2; exit 1`, "or wait", "toomanyrequests"},
+		"hangs":            {`exec sleep 60`, "tell the Docker engine of a proxy", "no answer within"},
+	} {
+		for _, asked := range []string{"", "mine:1"} {
+			t.Run(name+" "+asked, func(t *testing.T) {
+				if name == "hangs" {
+					defer func(d time.Duration) { registryTimeout = d }(registryTimeout)
+					registryTimeout = 300 * time.Millisecond
+				}
+				engine(t, absent+c.says)
+				got, err := Find(t.Context(), Options{Image: asked})
+				want, rest := ErrNone, []string{"squall node-image build", c.remedy, c.reason, "looked for squall-node:"}
+				if asked != "" {
+					want, rest = ErrUnfit, []string{"mine:1 is not in the engine", c.remedy, c.reason, "--node-image"}
+				}
+				if got != asked || !errors.Is(err, want) {
+					t.Fatalf("got %q, %v; want %v", got, err, want)
+				}
+				for _, word := range rest {
+					if !strings.Contains(err.Error(), word) {
+						t.Errorf("%q is missing from: %v", word, err)
+					}
+				}
+				if _, err := os.Stat(filepath.Join(filepath.SplitList(os.Getenv("PATH"))[0], "docker.pulled")); err == nil {
+					t.Error("it was fetched all the same, which can hang for as long as the registry likes")
+				}
+			})
+		}
+	}
+}
+
 func TestErrorsNameTheirRemedy(t *testing.T) {
 	for name, test := range map[string]struct{ script, says string }{
 		"no engine":            {`echo "Cannot connect to the Docker daemon at unix:///var/run/docker.sock" >&2; exit 1`, "make engine"},
