@@ -97,7 +97,7 @@ func TestACrashNeedsNoAPIServer(t *testing.T) {
 		if got := asked(); len(got) > 0 {
 			t.Errorf("%s: the frozen API server is asked %s", name, got)
 		}
-		if w.now(); len(c.want) > 0 && !slices.Equal(g.killed, []string{"dispatcher-1"}) {
+		if len(c.want) > 0 && !slices.Equal(g.killed, []string{"dispatcher-1"}) {
 			t.Errorf("%s: killed %s", name, g.killed)
 		}
 		g.thaw()
