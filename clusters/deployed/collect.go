@@ -31,7 +31,7 @@ func (w *World) Collect(ctx context.Context) error {
 	rows, problem := w.rows(ctx)
 	err = errors.Join(err, problem)
 	w.drain()
-	start := w.start.Add(w.ahead)
+	start := w.origin().Add(w.ahead)
 	events = append(events, rows...)
 	for _, e := range w.live.events {
 		e.At = e.At.Add(w.ahead)

@@ -67,6 +67,15 @@ func (l *loop) now() time.Duration {
 	return time.Since(l.start)
 }
 
+// origin is the moment that the history counts from. In a run that failed before it began, all that there is happened at the starting line:
+// counted from no moment at all it would lie centuries away.
+func (l *loop) origin() time.Time {
+	if l.start.IsZero() {
+		return time.Now()
+	}
+	return l.start
+}
+
 // at has fn called at an offset. Only the loop, or who prepares the run, may call it.
 func (l *loop) at(at time.Duration, fn func()) {
 	l.added++

@@ -89,3 +89,18 @@ func TestTheLoopEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestAHistoryCountsFromTheStartOrFromNow: a run that failed before it began has a record, too.
+func TestAHistoryCountsFromTheStartOrFromNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLoop()
+		if !l.origin().Equal(time.Now()) {
+			t.Errorf("not begun, it counts from %s", l.origin())
+		}
+		l.start = time.Now()
+		time.Sleep(time.Second)
+		if got := time.Since(l.origin()); got != time.Second {
+			t.Errorf("begun a second ago, it counts from %s ago", got)
+		}
+	})
+}
