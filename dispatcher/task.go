@@ -67,6 +67,10 @@ type Work struct {
 	NoResult bool
 	// Launcher is work that is done in another pod, which the container makes and waits for. That one goes on when the container dies.
 	Launcher bool
+	// Pods is how many pods a launcher makes, one when zero: a group, in which the first does the work, and the others live for as long beside it.
+	Pods int
+	// Stragglers is how many pods of the group, the last ones, run on through SIGTERM as IgnoreTerm does.
+	Stragglers int
 }
 
 // Desired is the goal of a task: the client's side of the row.

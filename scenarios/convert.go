@@ -156,6 +156,7 @@ func (g TaskGroup) spec(name string, run time.Duration) dispatcher.Spec {
 		Work: dispatcher.Work{
 			Run: run, IgnoreTerm: g.Work.IgnoreTerm, IgnoreTimeouts: g.Work.IgnoreTimeouts, IgnoreFence: g.Work.IgnoreFence,
 			Hang: g.Work.Hang, FailUntil: g.Work.FailUntil, CrashAt: g.Work.CrashAt, NoResult: g.Work.NoResult, Launcher: g.Work.Launcher,
+			Pods: g.Work.Pods, Stragglers: g.Work.Stragglers,
 		},
 	}
 }

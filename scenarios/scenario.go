@@ -130,6 +130,8 @@ type Work struct {
 	CrashAt        time.Duration `yaml:"crash_at,omitempty" doc:"The container is killed (exit 137) this far into each run."`
 	NoResult       bool          `yaml:"no_result,omitempty" doc:"The container ends with exit 0 and without a result."`
 	Launcher       bool          `yaml:"launcher,omitempty" doc:"The container only makes another pod, which does the work, and waits for its end; faults aimed at the task strike the launcher, and the other pod goes on."`
+	Pods           int           `yaml:"pods,omitempty" doc:"How many pods a launcher makes; one when left out. The first does the work, the others live for as long; when one fails the launcher ends them all, and it waits for the last."`
+	Stragglers     int           `yaml:"stragglers,omitempty" doc:"How many of these pods, the last ones, run on through SIGTERM, until SIGKILL."`
 }
 
 // Step is one thing that a client does. A task name that ends in * means all tasks that begin so.

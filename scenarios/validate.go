@@ -20,6 +20,7 @@ const (
 	maxNodes    = 10_000
 	maxTasks    = 100_000
 	maxTimes    = 10_000
+	maxPods     = 100     // of one launcher
 	maxSteps    = 100_000 // calls of clients, repetitions and patterns counted
 	maxStrikes  = 10_000  // of faults, repetitions counted
 	maxSeeds    = 1_000_000
@@ -184,8 +185,20 @@ func (s *Scenario) validateTask(i int) {
 	}
 	s.between(path+".max_failures", g.MaxFailures, 1, maxTimes)
 	s.between(path+".max_disruptions", g.MaxDisruptions, 1, maxTimes)
+	s.validateGroup(g.Work, path+".work")
 	if g.StartDeadline > 0 && !slices.ContainsFunc(s.Nodes, func(n NodeGroup) bool { return n.CapacityType == clusters.OnDemand }) {
 		s.bad(path+".start_deadline", CodeImpossible, "add on-demand nodes", "work with a start deadline runs on on-demand nodes, and there are none")
+	}
+}
+
+// validateGroup judges the pods that a launcher makes.
+func (s *Scenario) validateGroup(w Work, path string) {
+	s.between(path+".pods", w.Pods, 1, maxPods)
+	s.between(path+".stragglers", w.Stragglers, 1, max(w.Pods, 1))
+	for _, field := range []string{".pods", ".stragglers"} {
+		if s.set(path+field) && !w.Launcher {
+			s.bad(path+field, CodeImpossible, "set `launcher: true`", "only a launcher makes pods")
+		}
 	}
 }
 

@@ -43,6 +43,7 @@ type Cluster struct {
 	holders  map[string]dispatcher.InstanceID
 	runTimes map[string]time.Duration
 	counted  map[dispatcher.Ticket]bool // effects that count
+	groups   map[dispatcher.UID]int     // workers that execute, by the launcher whose group they are in
 	shutdown *rand.Rand
 
 	pct      *kernel.PCT // nil under another strategy
@@ -71,7 +72,7 @@ func newCluster(c clusters.Config, m *Memory) (*Cluster, error) {
 	w := &Cluster{
 		config: c, kernel: k, labels: newLabels(k), record: newRecord(k, m, c.Fork), chance: k.Stream("rules"),
 		shutdown: k.Stream("worker: shutdown"), holders: map[string]dispatcher.InstanceID{},
-		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{}, contexts: m.contexts, room: m.room,
+		runTimes: map[string]time.Duration{}, counted: map[dispatcher.Ticket]bool{}, groups: map[dispatcher.UID]int{}, contexts: m.contexts, room: m.room,
 	}
 	if w.room == nil {
 		w.room = &room{}

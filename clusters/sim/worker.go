@@ -104,7 +104,7 @@ func (w *worker) die(detail string) {
 	for _, t := range [...]kernel.Timer{w.retry, w.work, w.crashing, w.beat, w.fence, w.shutdown} {
 		t.Stop()
 	}
-	if w.executing {
+	if w.executing && w.joined(-1) == 0 {
 		w.observe(history.WorkEnded, detail)
 	}
 	w.port.kill()
@@ -252,6 +252,17 @@ func (w *worker) guard() {
 func (w *worker) execute() {
 	if !w.executing && !w.dead {
 		w.executing = true
-		w.observe(history.WorkStarted, "")
+		if w.joined(+1) == 1 {
+			w.observe(history.WorkStarted, "")
+		}
 	}
+}
+
+// joined counts the workers of one attempt that execute. A group of pods is one execution, from the first of them to the last.
+func (w *worker) joined(by int) int {
+	if w.container.Workload.Work.Pods <= 1 {
+		return max(by, 0)
+	}
+	w.world.groups[w.ticket.Workload] += by
+	return w.world.groups[w.ticket.Workload]
 }

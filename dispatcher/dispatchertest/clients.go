@@ -12,7 +12,7 @@ var clientCases = []storeCase{
 			ID: "a", StartDeadline: minute, Deadline: 2 * minute, MaxFailures: 4, MaxDisruptions: 5,
 			Work: dispatcher.Work{
 				Run: time.Second, IgnoreTerm: true, IgnoreTimeouts: true, IgnoreFence: true, Hang: true,
-				FailUntil: 2, CrashAt: time.Millisecond, NoResult: true, Launcher: true,
+				FailUntil: 2, CrashAt: time.Millisecond, NoResult: true, Launcher: true, Pods: 4, Stragglers: 1,
 			},
 		}
 		lo := f.now()

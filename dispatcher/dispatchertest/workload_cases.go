@@ -26,7 +26,7 @@ var workloadCases = []workloadCase{
 		want.OnDemand, want.Held, want.Token = true, false, 1<<40
 		want.Work = dispatcher.Work{
 			Run: time.Minute, IgnoreTerm: true, IgnoreTimeouts: true, IgnoreFence: true, Hang: true,
-			FailUntil: 3, CrashAt: time.Second, NoResult: true, Launcher: true,
+			FailUntil: 3, CrashAt: time.Second, NoResult: true, Launcher: true, Pods: 4, Stragglers: 1,
 		}
 		c.equal("request", asked(c.create(want)), want)
 		c.equal("request as read", asked(c.get(want.Name)), want)

@@ -148,7 +148,8 @@ func details(s *scenarios.Scenario) []detail {
 		g := &s.Tasks[i]
 		all = append(all, zeroed(&g.StartDeadline), zeroed(&g.Deadline), zeroed(&g.MaxFailures), zeroed(&g.MaxDisruptions),
 			zeroed(&g.Work.IgnoreTerm), zeroed(&g.Work.IgnoreTimeouts), zeroed(&g.Work.IgnoreFence), zeroed(&g.Work.Hang),
-			zeroed(&g.Work.FailUntil), zeroed(&g.Work.CrashAt), zeroed(&g.Work.NoResult), zeroed(&g.Work.Launcher))
+			zeroed(&g.Work.FailUntil), zeroed(&g.Work.CrashAt), zeroed(&g.Work.NoResult), zeroed(&g.Work.Launcher),
+			zeroed(&g.Work.Stragglers), zeroed(&g.Work.Pods))
 		dist(&g.Arrive.At)
 	}
 	for i := range s.Faults {

@@ -34,6 +34,10 @@ type Container struct {
 	parked     bool // its preparation was cut short by that
 	restarts   int  // how often it was started again in place
 
+	made    []*pod // of a launcher: its parts
+	decided bool   // of a launcher: it knows how it will end, and waits for its parts
+	outcome int    // its exit code then
+
 	// state and failure are the kubelet's word on the pod; the API server may not know it yet.
 	state   dispatcher.WorkloadState
 	failure dispatcher.Failure

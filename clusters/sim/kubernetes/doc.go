@@ -43,7 +43,7 @@
 //   - Graceful node shutdown. NotReady at once, SIGTERM with at most the notice as grace, pods end Failed, new ones are
 //     turned away (concepts/cluster-administration/node-shutdown).
 //
-//   - Garbage collection. A launcher's container makes another pod, its part, which carries none of the dispatcher's labels. Where the launcher
+//   - Garbage collection. A launcher's container makes other pods, its parts, which carry none of the dispatcher's labels. Where the launcher
 //     Owns it (ownerReference with blockOwnerDeletion), a launcher that is being deleted stands until its parts are gone (finalizer
 //     foregroundDeletion), and parts whose owner went otherwise are deleted (concepts/architecture/garbage-collection).
 //

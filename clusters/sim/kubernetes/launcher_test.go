@@ -49,6 +49,35 @@ func TestALauncherEndsAsItsPartDoes(t *testing.T) {
 	}
 }
 
+// TestAGroupEndsAsAWhole: what fails in it ends it, and its launcher waits for the last.
+func TestAGroupEndsAsAWhole(t *testing.T) {
+	w := newWorld(t, pool("od", "on-demand", 1, 5))
+	w.create("a", owning, grace(40*time.Second), func(x *dispatcher.Workload) { x.Work.Pods, x.Work.Stragglers = 3, 1 })
+	w.until(workStarted + 10*time.Second)
+	names := []string{"task-a-7-work", "task-a-7-work-2", "task-a-7-work-3"}
+	for i, name := range names {
+		part, err := w.s.Get(name)
+		if err != nil || part.State != dispatcher.WorkloadRunning || part.Work.IgnoreTerm != (i == 2) || part.Work.NoResult != (i > 0) {
+			t.Fatalf("%s is %+v, %v", name, part, err)
+		}
+	}
+	w.s.pods[names[1]].container.Exit(3, "")
+	w.until(workStarted + 15*time.Second)
+	for i, name := range names {
+		if part, _ := w.s.Get(name); part.Deleting != (i != 1) && part.Name != "" {
+			t.Errorf("after a failure in the group %s is %+v", name, part)
+		}
+	}
+	w.until(workStarted + 49*time.Second)
+	if l := w.get("a"); l.State != dispatcher.WorkloadRunning {
+		t.Errorf("the launcher is %s before the last of its group has ended", l.State)
+	}
+	w.until(workStarted + 55*time.Second)
+	if l := w.get("a"); l.State != dispatcher.WorkloadFailed || l.ExitCode != 3 {
+		t.Errorf("the launcher is %s with exit code %d, expected failed with 3", l.State, l.ExitCode)
+	}
+}
+
 // TestAnOwnerStandsUntilItsPartsAreGone: foreground deletion
 // (kubernetes.io/docs/concepts/architecture/garbage-collection, Foreground cascading deletion).
 func TestAnOwnerStandsUntilItsPartsAreGone(t *testing.T) {

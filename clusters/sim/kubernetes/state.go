@@ -116,7 +116,11 @@ func (c *Container) digest(d *kernel.Digest) {
 	d.Text(string(c.failure))
 	d.Add(uint64(c.stage)<<8 | uint64(c.cause))
 	d.Add(uint64(c.code)<<8 | uint64(c.restarts))
-	d.Flags(c.poweredOff, c.parked, c.pod.gone)
+	d.Flags(c.poweredOff, c.parked, c.pod.gone, c.decided)
+	for _, p := range c.made {
+		d.Text(string(p.w.UID))
+	}
+	d.Add(uint64(c.outcome))
 	d.Moment(c.startTime)
 	for _, t := range [...]kernel.Timer{c.starting, c.deadline, c.grace} {
 		d.Timer(t)

@@ -63,6 +63,7 @@ func TestEveryFieldIsInTheDigest(t *testing.T) {
 	digesttest.Fields(t, p.container, digest, timer, map[string]string{
 		"Workload": "the pod's, as it was when the kubelet first saw it: the UID tells which", "Node": derived, "Ticket": fixed, "Number": "only a name", "Task": derived, "NodeID": derived,
 		"Guest": "the Host's part", "server": fixed, "pod": "by UID", "node": "whose list it is in", "index": "running has no order that means anything", "arrives": fixed,
+		"made": "by UID",
 	})
 	digesttest.Fields(t, s, digest, timer, map[string]string{
 		"OnChange": fixed, "k": fixed, "host": fixed, "memory": fixed, "platform": fixed, "machines": fixed, "settings": fixed, "labels": fixed,
