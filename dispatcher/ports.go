@@ -212,8 +212,8 @@ type Change struct {
 
 // WorkloadPage is one page of a list.
 type WorkloadPage struct {
-	Items    []Workload
-	Continue string // empty: this was the last page
+	Items    []Workload // only to be read: a cache may show others the same
+	Continue string     // empty: this was the last page
 }
 
 // List selects workloads.

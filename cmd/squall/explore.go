@@ -40,7 +40,8 @@ scenario's tasks and times, the kinds and number of faults, the number of revers
 whose times differ by less than a second count as one.
 
 With --compare, all planted defects are looked for in three ways, by random seeds of the swarms, by pct, and by a search of the small worlds
-with one fault of any kind, and a table tells how many runs and calls each took.
+with one fault of any kind, and a table tells how many runs and calls each took. That takes some ten minutes of a processor; with --resume it
+may be interrupted, or have a --budget, and goes on where it was.
 
 Kinds of faults:
 ` + exploreKinds() + `
@@ -74,7 +75,8 @@ Ctrl-C; the other values are those of squall run.`,
 	flags.StringArrayVar(&f.set, "set", nil, "change a setting, `name=value`; may be repeated")
 	flags.StringVar(&f.unsafe, "unsafe", "", "run settings that do not nest, for this `reason`")
 	flags.Uint64Var(&f.seed, "seed", 1, "the seed that arrivals and lengths of work are drawn from")
-	flags.DurationVar(&f.budget, "budget", 0, "begin no run after this much time")
+	flags.DurationVar(&f.budget, "budget", 0, "begin no run after this much time; compare: no defect")
+	flags.StringVar(&f.resume, "resume", "", "compare: keep what was found in this `file`, and go on from it when it is there")
 	f.addWorkers(cmd)
 	completeRunFlags(cmd)
 	return cmd
@@ -94,6 +96,9 @@ func exploreKinds() string {
 
 func runExplore(cmd *cobra.Command, c *console, f *exploreFlags, name string) error {
 	f.world = "sim"
+	if f.resume != "" {
+		return usage("--resume is for --compare: a search of one scenario is not resumed")
+	}
 	if err := f.checkBounds(cmd); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +26,7 @@ var (
 // compareStrategies tells how long the strategies take to see each planted defect.
 func compareStrategies(cmd *cobra.Command, c *console, f *exploreFlags) error {
 	given := cmd.Flags().Changed
-	for _, name := range []string{"profile", "set", "unsafe", "seed", "budget", "all"} {
+	for _, name := range []string{"profile", "set", "unsafe", "seed", "all"} {
 		if given(name) {
 			return usage("--%s is for one scenario: --compare runs %s from seed 1, and searches %s", name, strings.Join(comparedSwarms, " and "), strings.Join(smallWorlds, ", "))
 		}
@@ -57,6 +58,12 @@ func compareStrategies(cmd *cobra.Command, c *console, f *exploreFlags) error {
 		return err
 	}
 	if comparison.Small, err = scenariosNamed(smallWorlds); err != nil {
+		return err
+	}
+	if f.budget > 0 {
+		comparison.Until = time.Now().Add(f.budget)
+	}
+	if t.kept, err = openComparison(f.resume, &comparison); err != nil {
 		return err
 	}
 	return t.compare(cmd.Context(), c, comparison)
@@ -100,6 +107,7 @@ func scenariosNamed(names []string) ([]*scenarios.Scenario, error) {
 type detectionTable struct {
 	out  io.Writer
 	rows []explore.Detection
+	kept *comparisonFile
 }
 
 // strategies are the columns, and what of a row is in each.
@@ -121,23 +129,30 @@ func (t *detectionTable) compare(ctx context.Context, c *console, x explore.Comp
 	fmt.Fprintf(out, "  explore  %s, searched with up to %s and %s, at most %d runs of each\n\n", strings.Join(smallWorlds, ", "),
 		count(x.Bounds.Faults, "fault", "faults"), count(x.Bounds.Reversals, "race reversed", "races reversed"), x.MostEach)
 	fmt.Fprintf(out, "%-26s%16s%16s%16s  %s\n", "defect", "random", "pct", "explore", "where explore sees it, and what it violates")
+	var unsaved error
 	x.Each = func(d explore.Detection) {
 		progress.step(false)
 		t.rows = append(t.rows, d)
 		fmt.Fprintln(out, detectionRow(&d))
+		unsaved = firstError(unsaved, t.kept.add(d))
 	}
 	explore.Compare(ctx, x)
 	progress.end()
 	t.sum()
+	if unsaved != nil {
+		return unsaved
+	}
 	for i := range t.rows {
-		for _, s := range strategies {
-			if err := s.of(&t.rows[i]).Err; err != nil && ctx.Err() == nil {
-				return broken(err)
-			}
+		if err := t.rows[i].Failed(); err != nil && ctx.Err() == nil {
+			return broken(err)
 		}
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return ended(exitInterrupted)
+	case len(t.rows) < len(x.Systems):
+		fmt.Fprintf(t.out, "not all: the budget was over after %d of %s; with --resume the same command goes on\n", len(t.rows), count(len(x.Systems), "defect", "defects"))
+		return ended(exitUnknown)
 	}
 	return nil
 }

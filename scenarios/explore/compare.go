@@ -2,7 +2,9 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,13 +31,19 @@ type Comparison struct {
 	// MostEach is how many runs there are of each of them at most, rounded up to whole batches.
 	MostEach int
 	Workers  int // systems side by side; the result does not depend on it
+	// Known are detections of an earlier comparison of the same. One whose system does as it did then is not made again.
+	Known []Detection
+	// Until, when set, is the moment after which no further system is begun.
+	Until time.Time
 	// Each is told of every system, in order. May be nil.
 	Each func(Detection)
 }
 
 // Detection is what it took to see one system fail.
 type Detection struct {
-	System  string
+	System string
+	// Trace tells what the system did under the first seed of each scenario: another program does something else.
+	Trace   uint64 `json:",string"`
 	Random  Sight
 	PCT     Sight
 	Explore Sight
@@ -52,10 +60,15 @@ type Sight struct {
 	// Where that was: a scenario, and which of its seeds or runs. Violated names the invariants that the failing run violated.
 	Where    string
 	Violated []string
-	Err      error
+	Err      error `json:"-"`
 }
 
-// Compare compares. When ctx ends before all systems were tried, it returns those that were.
+// Failed is the first failure of the harness.
+func (d *Detection) Failed() error {
+	return errors.Join(d.Random.Err, d.PCT.Err, d.Explore.Err)
+}
+
+// Compare compares. When ctx ends, or the time, before all systems were tried, it returns those that were, up to the first that was not.
 func Compare(ctx context.Context, c Comparison) []Detection {
 	found := make([]Detection, len(c.Systems))
 	finished := make([]bool, len(c.Systems))
@@ -67,7 +80,7 @@ func Compare(ctx context.Context, c Comparison) []Detection {
 		working.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(c.Systems) || ctx.Err() != nil {
+				if i >= len(c.Systems) || ctx.Err() != nil || !c.Until.IsZero() && time.Now().After(c.Until) {
 					return
 				}
 				d := c.detect(ctx, c.Systems[i])
@@ -88,7 +101,27 @@ func Compare(ctx context.Context, c Comparison) []Detection {
 }
 
 func (c *Comparison) detect(ctx context.Context, system dispatcher.System) Detection {
-	return Detection{System: system.Name, Random: c.sample(ctx, system, clusters.Order{}), PCT: c.sample(ctx, system, c.PCT), Explore: c.search(ctx, system)}
+	trace := c.trace(ctx, system)
+	for i := range c.Known {
+		if k := &c.Known[i]; k.System == system.Name && k.Trace == trace {
+			return *k
+		}
+	}
+	return Detection{System: system.Name, Trace: trace, Random: c.sample(ctx, system, clusters.Order{}), PCT: c.sample(ctx, system, c.PCT),
+		Explore: c.search(ctx, system)}
+}
+
+// trace folds those of the first seed of each scenario.
+func (c *Comparison) trace(ctx context.Context, system dispatcher.System) uint64 {
+	var folded uint64
+	for _, s := range slices.Concat(c.Swarms, c.Small) {
+		r := scenarios.Run(ctx, s, scenarios.Options{System: system, Seed: 1, World: c.World})
+		if r.History != nil {
+			folded = folded*0x9e3779b97f4a7c15 + r.History.Meta.TraceHash
+		}
+		r.Forget()
+	}
+	return folded
 }
 
 // sample runs seeds of the swarms until one is invalid.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/squall-chaos/squall/clusters"
+	"github.com/squall-chaos/squall/clusters/sim/kernel"
 	"github.com/squall-chaos/squall/dispatcher"
 )
 
@@ -13,8 +14,10 @@ import (
 // back in time, and when it begins to lag it first stands still.
 type cache struct {
 	on      bool
-	applied int                    // changes taken in, counted from the journal's beginning
-	items   []*dispatcher.Workload // in order of name
+	applied int                   // changes taken in, counted from the journal's beginning
+	items   []dispatcher.Workload // in order of name
+	lent    bool                  // items are in an answer: the next change goes into a copy
+	copies  *kernel.Arena[dispatcher.Workload]
 }
 
 // SetCacheLag sets how old stale lists and watches are; the zero Dist restores the configured lag.
@@ -35,24 +38,20 @@ func (s *Server) lagChanged() {
 		return
 	}
 	s.begin()
-	s.cache = cache{on: true, applied: s.journal.start + len(s.journal.changes)}
+	s.cache = cache{on: true, applied: s.journal.start + len(s.journal.changes), copies: &s.memory.copies}
 	for _, p := range s.byName {
 		if p.unselected {
 			continue
 		}
-		w := p.w
-		s.cache.items = append(s.cache.items, &w)
+		s.cache.items = append(s.cache.items, p.w)
 	}
 }
 
-// cached is the state as the cache shows it now.
+// cached is the state as the cache shows it now. It is only lent: who is shown it must not change it.
 func (s *Server) cached() []dispatcher.Workload {
 	s.cache.advance(&s.journal, s.k.Now()-s.lag.Draw(s.streams.lag))
-	items := s.memory.copies.Take(len(s.cache.items))
-	for i, w := range s.cache.items {
-		items[i] = *w
-	}
-	return items
+	s.cache.lent = true
+	return s.cache.items[:len(s.cache.items):len(s.cache.items)]
 }
 
 // advance takes in the changes up to t, which may be before what is already shown.
@@ -68,7 +67,11 @@ func (c *cache) advance(j *journal, t time.Duration) {
 }
 
 func (c *cache) apply(next change) {
-	i, found := slices.BinarySearchFunc(c.items, next.w.Name, func(w *dispatcher.Workload, name string) int {
+	if c.lent {
+		own := c.copies.Take(len(c.items) + len(c.items)/4 + 8) // with room for what comes
+		c.items, c.lent = own[:copy(own, c.items)], false
+	}
+	i, found := slices.BinarySearchFunc(c.items, next.w.Name, func(w dispatcher.Workload, name string) int {
 		return strings.Compare(w.Name, name)
 	})
 	switch {
@@ -76,8 +79,8 @@ func (c *cache) apply(next change) {
 		c.items = slices.Delete(c.items, i, i+1)
 	case next.typ == Deleted:
 	case found:
-		c.items[i] = next.w
+		c.items[i] = *next.w
 	default:
-		c.items = slices.Insert(c.items, i, next.w)
+		c.items = slices.Insert(c.items, i, *next.w)
 	}
 }

@@ -123,6 +123,25 @@ func TestStaleLists(t *testing.T) {
 	}
 }
 
+// TestAnAnswerStaysAsItWas: a stale list is shown what the cache holds, and the cache moves on.
+func TestAnAnswerStaysAsItWas(t *testing.T) {
+	p := steady
+	p.CacheLag = clusters.Fixed(time.Second)
+	w := newWorldOn(t, p, pool("od", clusters.OnDemand, 1, 10))
+	w.create("b")
+	w.until(10 * time.Second)
+	first, _ := w.s.List(dispatcher.List{Stale: true})
+	second, _ := w.s.List(dispatcher.List{Stale: true})
+	was := names(first.Items)
+	w.create("a")
+	w.delete("b", true)
+	w.until(20 * time.Second)
+	third, _ := w.s.List(dispatcher.List{Stale: true})
+	if names(first.Items) != was || names(second.Items) != was || !strings.HasPrefix(was, "b:") || !strings.HasPrefix(names(third.Items), "a:") {
+		t.Errorf("the first list showed %q and shows %q, the second %q, the third %q", was, names(first.Items), names(second.Items), names(third.Items))
+	}
+}
+
 // api-concepts, resource versions: one watch cache follows one log, so what it shows may be old, but never older than before.
 func TestCacheNeverGoesBack(t *testing.T) {
 	p := steady

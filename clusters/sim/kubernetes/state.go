@@ -44,8 +44,8 @@ func (s *Server) Digest(d *kernel.Digest, guest func(d *kernel.Digest, of any)) 
 
 // digestCache is what stale lists show, and what they will.
 func (s *Server) digestCache(d *kernel.Digest) {
-	for _, w := range s.cache.items {
-		digestWorkload(d, w)
+	for i := range s.cache.items {
+		digestWorkload(d, &s.cache.items[i])
 	}
 	if !s.cache.on {
 		return

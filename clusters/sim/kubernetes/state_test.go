@@ -71,6 +71,7 @@ func TestEveryFieldIsInTheDigest(t *testing.T) {
 		"version": "as that of objects", "pods": "byName has the same", "byName": "a list: each by itself", "live": derived, "unselected": derived,
 		"leases": "their holders' and readers' side is followed by package sim", "snapshots": "only of lists in pages, which small worlds have none of: by their number",
 		"journal": "as far as stale lists will show it", "cache.applied": "a position in the journal", "cache.items": "a list: each by itself",
+		"cache.lent": "whose memory it is", "cache.copies": fixed,
 		"lag": "a distribution: by what is typical of it", "groups": "a list: by how many nodes there are and were", "nodes": "a list: each by itself", "unready": derived,
 		"toTaint": "a list: by name", "waiting": "a list: by name", "upcoming": "a list: by group; when they arrive is among the events to come",
 		"deferred": "by their number", "running": derived, "containers": "only for names",
