@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -276,6 +277,27 @@ func TestPlainHTTP(t *testing.T) {
 	}
 	if n := s.cluster.count("POST /apis/batch/v1/namespaces/batch/jobs"); n != 1 {
 		t.Errorf("%d creates reached the API server under its own path", n)
+	}
+}
+
+// TestCloseIsNotHeldUpByAClientThatSaysNothing, such as a probe of the port; Postgres' own patience with one is a minute.
+func TestCloseIsNotHeldUpByAClientThatSaysNothing(t *testing.T) {
+	s := newStand(t)
+	conn, err := net.Dial("tcp", s.StoreAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	s.await("the connection is known", func() bool {
+		s.store.gate.mu.Lock()
+		defer s.store.gate.mu.Unlock()
+		return len(s.store.gate.conns) == 1
+	})
+	from := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := s.Close(ctx); err != nil || time.Since(from) > 15*time.Second {
+		t.Errorf("closed after %s, %v", time.Since(from), err)
 	}
 }
 

@@ -60,8 +60,9 @@ func (s *store) handle(client *gated) {
 	defer func() { _ = client.Close() }()
 	in := bufio.NewReaderSize(client, 16<<10)
 	_ = client.SetReadDeadline(time.Now().Add(time.Minute)) // as Postgres' authentication_timeout
+	hurry := context.AfterFunc(s.stopping, func() { _ = client.SetReadDeadline(time.Now()) })
 	code, raw, err := s.greet(client, in)
-	if err != nil {
+	if !hurry() || err != nil {
 		s.log.Debug("no startup", "error", err)
 		return
 	}
@@ -80,7 +81,7 @@ func (s *store) handle(client *gated) {
 		client.reset()
 		return
 	}
-	server, err := net.DialTimeout("tcp", s.upstream, 10*time.Second)
+	server, err := s.dial()
 	if err != nil {
 		s.log.Warn("Postgres did not answer", "error", err)
 		client.reset()
@@ -93,6 +94,11 @@ func (s *store) handle(client *gated) {
 		client.reset()
 	}
 	c.run(raw)
+}
+
+// dial connects to Postgres, and gives up when the proxy stops.
+func (s *store) dial() (net.Conn, error) {
+	return (&net.Dialer{Timeout: 10 * time.Second}).DialContext(s.stopping, "tcp", s.upstream)
 }
 
 // greet answers requests for encryption with no and returns the message that follows.
@@ -111,7 +117,7 @@ func (s *store) greet(client net.Conn, in *bufio.Reader) (code uint32, raw []byt
 
 // cancel sends a request to cancel a statement on.
 func (s *store) cancel(raw []byte) {
-	server, err := net.DialTimeout("tcp", s.upstream, 10*time.Second)
+	server, err := s.dial()
 	if err != nil {
 		return
 	}
