@@ -62,6 +62,7 @@ e2e-chaosmesh: controlplane ## faults struck by a real Chaos Mesh, built from Go
 bench: ## the figures of ARCHITECTURE.md
 	go test -run '^$$' -bench . -benchmem -cpu 1 ./clusters/sim/... ./checker/...
 	go test -run '^$$' -bench . -benchmem -cpu 1,2 ./cmd/squall
+	go test -run '^$$' -bench . -benchtime 3s ./faults/proxy
 
 # The worked example of squall compare. Counterexamples are left out: their bundles would not be where the page is.
 EXAMPLE := scenarios/experiment/example
