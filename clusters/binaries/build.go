@@ -41,7 +41,7 @@ func Build(ctx context.Context, set Set, progress io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	unlock, err := Lock(ctx, dir, set.Name, progress)
+	unlock, err := Lock(ctx, dir, "building "+set.Name, progress)
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w", set.Name, err)
 	}

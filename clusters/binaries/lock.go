@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Lock makes this process the only one that builds in the directory. The kernel drops the lock of a process that dies.
+// Lock makes this process the only one that does what, "building the node image" say, by a file in the directory. The kernel drops the lock
+// of a process that dies.
 func Lock(ctx context.Context, dir, what string, progress io.Writer) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func Lock(ctx context.Context, dir, what string, progress io.Writer) (unlock fun
 			return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
 		}
 		if !told && progress != nil {
-			fmt.Fprintf(progress, "another process is building %s: waiting for it\n", what)
+			fmt.Fprintf(progress, "another process is %s: waiting for it\n", what)
 		}
 		select {
 		case <-ctx.Done():

@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"clusters/calibration":           {"clusters", "checker/history"},
 	"clusters/journal/rowlog":        {"clusters", "clusters/journal", "dispatcher", "checker/history"},
 	"clusters/journal/deposit":       {"clusters/journal"},
-	"clusters/kind/engine":           {},
+	"clusters/kind/engine":           {"clusters/binaries"},
 	"clusters/kind/images":           {"clusters/binaries"},
 	"clusters/kind/nodeimage":        {"clusters/binaries"},
 	"clusters/kind/testbed":          {"clusters"},

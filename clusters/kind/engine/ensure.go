@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"github.com/squall-chaos/squall/clusters/binaries"
 )
 
-const lockFile = "/run/lock/squall-engine.lock"
+// lockDir has the lock that keeps two from starting engines at once.
+const lockDir = "/run/lock/squall-engine"
 
 // Ensure leaves a working engine alone, and otherwise installs and starts one: on Debian, as root.
 func Ensure(ctx context.Context, progress io.Writer) error {
@@ -51,7 +53,7 @@ func start(ctx context.Context, reason error, progress io.Writer) (Status, error
 	if os.Geteuid() != 0 {
 		return Status{}, fmt.Errorf("%w (this user may not: installing and starting one takes root, as in `sudo make engine`)", reason)
 	}
-	unlock, err := lock(ctx, progress)
+	unlock, err := binaries.Lock(ctx, lockDir, "starting a Docker engine", progress)
 	if err != nil {
 		return Status{}, err
 	}
@@ -81,34 +83,6 @@ func start(ctx context.Context, reason error, progress io.Writer) (Status, error
 		fmt.Fprintln(progress, status, "was started")
 	}
 	return status, err
-}
-
-// lock keeps two from starting engines at once. The kernel drops the lock of a process that dies.
-func lock(ctx context.Context, progress io.Writer) (unlock func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(lockFile), 0o755); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for told := false; ; told = true {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { _ = file.Close() }, nil
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			_ = file.Close()
-			return nil, fmt.Errorf("lock %s: %w", lockFile, err)
-		}
-		if !told {
-			fmt.Fprintln(progress, "another process is starting a Docker engine: waiting for it")
-		}
-		if err := pause(ctx, time.Second); err != nil {
-			_ = file.Close()
-			return nil, err
-		}
-	}
 }
 
 func pause(ctx context.Context, d time.Duration) error {

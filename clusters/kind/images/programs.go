@@ -74,7 +74,7 @@ func (b build) image(ctx context.Context, options Options) (Image, error) {
 	if err != nil {
 		return Image{}, err
 	}
-	unlock, err := binaries.Lock(ctx, filepath.Join(string(images), "lock-programs"), "the image of programs", options.Progress)
+	unlock, err := binaries.Lock(ctx, filepath.Join(string(images), "lock-programs"), "building the image of programs", options.Progress)
 	if err != nil {
 		return Image{}, err
 	}

@@ -50,7 +50,7 @@ func (r Recipe) image(ctx context.Context, options Options) (Image, error) {
 	if err != nil {
 		return Image{}, err
 	}
-	unlock, err := binaries.Lock(ctx, filepath.Join(string(images), "lock-"+r.Name), "the image of "+r.Name, options.Progress)
+	unlock, err := binaries.Lock(ctx, filepath.Join(string(images), "lock-"+r.Name), "building the image of "+r.Name, options.Progress)
 	if err != nil {
 		return Image{}, err
 	}

@@ -47,7 +47,7 @@ func Build(ctx context.Context, progress io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	unlock, err := binaries.Lock(ctx, b.dir, "the node image", progress)
+	unlock, err := binaries.Lock(ctx, b.dir, "building the node image", progress)
 	if err != nil {
 		return "", fmt.Errorf("build a node image: %w", err)
 	}

@@ -38,7 +38,7 @@ exec "$@"
 func TestAKilledBuildLeavesNobodyAtWork(t *testing.T) {
 	if cache := os.Getenv("STAND_INS_CACHE"); cache != "" { // the build that is killed
 		b := &builder{dir: cache}
-		if _, err := binaries.Lock(t.Context(), b.dir, "a node image", nil); err != nil {
+		if _, err := binaries.Lock(t.Context(), b.dir, "building a node image", nil); err != nil {
 			t.Fatal(err)
 		}
 		_, err := b.step(t.Context(), "system-1", b.system)
@@ -48,7 +48,7 @@ func TestAKilledBuildLeavesNobodyAtWork(t *testing.T) {
 	begun := killInDebootstrap(t, bin, cache)
 
 	b := &builder{dir: cache}
-	unlock, err := binaries.Lock(t.Context(), b.dir, "a node image", nil)
+	unlock, err := binaries.Lock(t.Context(), b.dir, "building a node image", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
