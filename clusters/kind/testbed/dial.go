@@ -132,6 +132,7 @@ func (c *conn) Close() error {
 		case <-c.ended:
 		case <-time.After(time.Second):
 			_ = c.cmd.Process.Kill()
+			<-c.ended // soon, by its WaitDelay: nobody may look at its end before
 		}
 	})
 	return nil

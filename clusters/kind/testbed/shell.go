@@ -121,8 +121,11 @@ func (s *Shell) ask(ctx context.Context, what, id string) error {
 	}
 }
 
-// Close ends the shell.
+// Close ends the shell, by the end of its input. In a node that is frozen, or behind an engine that hangs, that does not end it: then the
+// command here is ended.
 func (s *Shell) Close() error {
 	_ = s.in.Close()
+	impatient := time.AfterFunc(s.cmd.WaitDelay, func() { _ = s.cmd.Process.Kill() })
+	defer impatient.Stop()
 	return s.cmd.Wait()
 }
