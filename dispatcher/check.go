@@ -85,22 +85,6 @@ func (s Settings) Check() []Finding {
 	return found
 }
 
-// CheckSpec applies the rules that concern one task under these settings.
-func (s Settings) CheckSpec(t Spec) []Finding {
-	redelivery := s.RecoveryGrace + s.RecoverInterval + s.Tick
-	if t.StartDeadline > 0 && t.StartDeadline <= redelivery {
-		// Rule 4: redelivery < stale expiry.
-		return []Finding{{
-			Severity: SeverityWarning, Rule: "redelivery",
-			Left:   Value{"recovery_grace + recover_interval + tick", redelivery.String()},
-			Right:  Value{"start_deadline of " + string(t.ID), t.StartDeadline.String()},
-			Margin: (t.StartDeadline - redelivery).String(), Need: anyMargin,
-			Harm: "one lost attempt is found only after the start deadline, so the task fails with its other attempts unused",
-		}}
-	}
-	return nil
-}
-
 func (s Settings) checkRanges() []Finding {
 	var found []Finding
 	atLeast := func(name string, value, least int64, text func(int64) string) {

@@ -85,16 +85,6 @@ func TestFindingsReadWell(t *testing.T) {
 	}
 }
 
-func TestRule4WarnsOfAStartDeadlineBelowOneRedelivery(t *testing.T) {
-	s := tickProfile()
-	if got := s.CheckSpec(Spec{ID: "t", StartDeadline: 10 * time.Minute}); len(got) != 1 || got[0].Rule != "redelivery" {
-		t.Errorf("findings = %v", got)
-	}
-	if got := s.CheckSpec(Spec{ID: "t", StartDeadline: time.Hour}); got != nil {
-		t.Errorf("findings = %v", got)
-	}
-}
-
 func TestBound(t *testing.T) {
 	// The value that the public incidents compute for the base profile and one deleted pod.
 	if got := baseProfile().Bound(0, 1); got != 105*time.Second {

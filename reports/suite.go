@@ -54,12 +54,8 @@ var groupNames = map[string]string{
 	"swarm":   "The reference under many seeds", "kind": "The reference in kind", "confirm": "Planted defects confirmed in kind", "": "Results",
 }
 
-// WriteSuite writes the index over many results as one page; links to single reports are the summaries' Report.
-func WriteSuite(w io.Writer, title, version string, all []Summary) error {
-	return Suite{}.WriteHTML(w, title, version, all)
-}
-
-// WriteHTML is WriteSuite with what else the suite has to say.
+// WriteHTML writes the index over many results as one page, with what else the suite has to say; links to single reports are the
+// summaries' Report.
 func (x Suite) WriteHTML(w io.Writer, title, version string, all []Summary) error {
 	c, err := newChrome(title)
 	if err != nil {

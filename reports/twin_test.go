@@ -46,7 +46,7 @@ func TestAFlakyResultIsTold(t *testing.T) {
 	s.Seeds, s.Valid, s.Suite, s.Moods = 3, 3, true, []Mood{{Seed: 1, Unmet: []string{"task-2 must <succeed>"}, Bundle: "runs/first"},
 		{Seed: 2, Unmet: []string{"seed 2: task-2 must succeed"}}}
 	for name, write := range map[string]func(io.Writer, []Summary) error{"text": WriteText, "json": WriteJSON, "junit": WriteJUnit, "markdown": WriteMarkdown,
-		"html": func(w io.Writer, all []Summary) error { return WriteSuite(w, "Squall", "v1", all) }} {
+		"html": func(w io.Writer, all []Summary) error { return Suite{}.WriteHTML(w, "Squall", "v1", all) }} {
 		var b bytes.Buffer
 		if err := write(&b, []Summary{s}); err != nil {
 			t.Fatal(err)

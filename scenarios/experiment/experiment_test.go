@@ -130,7 +130,7 @@ func TestADamagedResultIsRunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, _ := filepath.Glob(filepath.Join(e.Store.Dir, "*", "*.jsonl"))
-	if len(files) != 1 || !IsStore(e.Store.Dir) || IsStore(t.TempDir()) {
+	if len(files) != 1 {
 		t.Fatalf("%v", files)
 	}
 	text, _ := os.ReadFile(files[0])

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -128,13 +127,4 @@ func (s *Store) save(key string, some []Observation) error {
 		return fmt.Errorf("keep results: %w", err)
 	}
 	return nil
-}
-
-// IsStore tells whether a directory looks like a store: an empty one does not, as it is more likely the wrong one.
-func IsStore(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		name, err := hex.DecodeString(e.Name())
-		return e.IsDir() && err == nil && len(name) == 16
-	})
 }
