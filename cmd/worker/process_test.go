@@ -325,7 +325,7 @@ func TestProcessThatIsKilledLosesNothing(t *testing.T) {
 	s := newSite(t, dispatcher.Work{Hang: true})
 	p := s.start(t)
 	s.await(t, executing)
-	time.Sleep(100 * time.Millisecond) // for the answer to its start
+	s.await(t, func(dispatcher.Task) bool { return events(t, s.journal(t)) == strings.TrimSpace(began) }) // it has had the answer to its start
 	_ = p.Process.Kill()
 	p.expect(t, 137, dispatcher.Running, strings.TrimSpace(began))
 }
