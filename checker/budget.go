@@ -24,6 +24,8 @@ type spending struct {
 // learns that it was let in has failed too, as far as anybody can tell.
 func budget(f *finding) {
 	f.misjudged()
+	f.excused()
+	resumes := f.resumes()
 	tasks := make([]spending, len(f.Tasks))
 	executions := f.executions
 	for _, i := range f.bodies {
@@ -33,7 +35,7 @@ func budget(f *finding) {
 		case history.ContainerStarted:
 			s.begun++
 		case history.Row:
-			f.charged(s, e)
+			f.charged(s, e, resumes)
 		case history.WorkStarted:
 			if len(executions) > 0 && executions[0].start == i {
 				f.ran(s, e)
@@ -43,8 +45,28 @@ func budget(f *finding) {
 	}
 }
 
-func (f *finding) charged(s *spending, e *history.Event) {
-	if s.phase == history.NeedsAttention && e.Phase == history.Pending {
+// resumes counts, by task, how often somebody may have taken it on again.
+func (f *finding) resumes() map[history.ID]int {
+	var resumes map[history.ID]int
+	for _, i := range f.verbs[history.Resume] {
+		if o := &f.Operations[i]; f.effectOf(o) != 0 || o.Outcome == history.Unknown {
+			if resumes == nil {
+				resumes = map[history.ID]int{}
+			}
+			resumes[o.Task]++
+		}
+	}
+	return resumes
+}
+
+func (f *finding) charged(s *spending, e *history.Event, resumes map[history.ID]int) {
+	if s.phase == history.NeedsAttention && (e.Phase == history.Pending || e.Phase == history.Running) {
+		if resumes[e.Task] == 0 {
+			f.violate(breach{e.Task, e.At, e.Seq, []history.Seq{e.Seq}},
+				"%s was taken on again at %s although its budget was spent and nobody had resumed it", f.task(e.Task), clock(e.At))
+		} else {
+			resumes[e.Task]--
+		}
 		s.begun, s.started, s.over = 0, 0, false // resumed, with fresh budgets
 	}
 	s.phase = e.Phase
@@ -108,6 +130,66 @@ func (f *finding) misjudged() {
 			"%s was charged with a failure of %s by %s at %s although its workload had been evicted by %s", f.task(o.Task),
 			f.try(o.Task, o.Token), f.process(o.Process), clock(o.CalledAt), clock(e.At))
 	}
+}
+
+// excused finds attempts that were charged to the disruptions although whoever gave them up had seen that the work's container had failed by
+// itself. A budget for disruptions is large, and a poison task would use all of it.
+func (f *finding) excused() {
+	for _, i := range f.verbs[history.Requeue] {
+		o := &f.Operations[i]
+		if o.Task == 0 || f.effectOf(o) == 0 || o.Detail != "workload lost" && o.Detail != "disrupted" {
+			continue
+		}
+		if seen := f.failedByItself(o); seen != nil {
+			f.violate(breach{o.Task, o.CalledAt, f.effectOf(o), []history.Seq{seen.Seq, o.Call}},
+				"%s was requeued (%s) by %s at %s, which no failure is charged for, although the work of %s had failed by itself by %s", f.task(o.Task),
+				o.Detail, f.process(o.Process), clock(o.CalledAt), f.try(o.Task, o.Token), clock(seen.At))
+		}
+	}
+}
+
+// The detail of the end of a container that ended by itself begins with exitPrefix; with fencedExit its worker had lost touch, or was refused, and its
+// work did not fail. Other details tell of what ended it, a worker's lease among them.
+const (
+	exitPrefix = "exit "
+	fencedExit = "exit 75"
+)
+
+// failedByItself is the event by which the API server told of the failure of an attempt's only object, before the caller of the requeue last read it;
+// nil if it did not, or if the work had not begun.
+func (f *finding) failedByItself(o *history.Operation) *history.Event {
+	read := f.lastCall(o, history.Get)
+	var begun, failed *history.Event
+	objects := 0
+	for _, i := range f.bodiesOf(o.Task) {
+		e := &f.Events[i]
+		if e.Seq >= read {
+			break
+		}
+		if e.Token != o.Token {
+			continue
+		}
+		switch e.Kind {
+		case history.ObjectCreated:
+			objects++
+		case history.WorkStarted:
+			begun = e
+		case history.ContainerEnded:
+			if !strings.HasPrefix(e.Detail, exitPrefix) || e.Detail == fencedExit {
+				return nil
+			}
+		case history.ObjectPhase:
+			if e.Detail == "failed Error" {
+				failed = e
+			}
+		case history.ObjectGone:
+			return nil
+		}
+	}
+	if begun == nil || objects > 1 {
+		return nil
+	}
+	return failed
 }
 
 func (f *finding) count(s *spending) {

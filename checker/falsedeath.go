@@ -21,7 +21,6 @@ const startTimeout = "start timeout"
 
 // ending is what is known of a task's attempts when a requeue takes effect.
 type ending struct {
-	alive    int32       // its open execution, -1: none
 	begun    uint64      // token of the last attempt that executed
 	deadline uint64      // token of the last attempt whose workload its deadline ended
 	told     history.Seq // when the API server had that
@@ -31,9 +30,6 @@ type ending struct {
 // execution from beginning too early, a false death still throws healthy work away and charges it to the wrong budget.
 func falseDeath(f *finding) {
 	tasks := make([]ending, len(f.Tasks))
-	for i := range tasks {
-		tasks[i].alive = -1
-	}
 	next := 0
 	for _, o := range f.requeues() {
 		f.exercised++
@@ -65,11 +61,7 @@ func (f *finding) happened(tasks []ending, i int32) {
 	t := &tasks[e.Task-1]
 	switch e.Kind {
 	case history.WorkStarted:
-		t.alive, t.begun = i, e.Token
-	case history.WorkEnded:
-		if t.alive >= 0 && f.Events[t.alive].Object == e.Object {
-			t.alive = -1
-		}
+		t.begun = e.Token
 	case history.ObjectPhase:
 		if strings.HasSuffix(e.Detail, deadlineEnd) {
 			t.deadline, t.told = e.Token, e.Seq
@@ -90,9 +82,10 @@ func (f *finding) lookBefore(o *history.Operation) history.Seq {
 
 func (f *finding) gaveUp(o *history.Operation, t ending) {
 	at := f.effectOf(o)
+	x := f.aliveOf(o.Task, o.Token, at)
 	switch {
-	case t.alive >= 0 && f.Events[t.alive].Token == o.Token:
-		begun := &f.Events[t.alive]
+	case x != nil:
+		begun := f.started(x)
 		f.violate(breach{o.Task, o.CalledAt, at, []history.Seq{begun.Seq, o.Call, at}},
 			"%s was requeued (%s) by %s at %s although %s was alive%s, running since %s", f.task(o.Task), o.Detail, f.process(o.Process),
 			clock(o.CalledAt), f.try(o.Task, o.Token), f.where(begun), clock(begun.At))
@@ -101,4 +94,19 @@ func (f *finding) gaveUp(o *history.Operation, t ending) {
 			"%s was requeued (%s) by %s at %s although its deadline had ended %s", f.task(o.Task), o.Detail, f.process(o.Process),
 			clock(o.CalledAt), f.try(o.Task, o.Token))
 	}
+}
+
+// aliveOf is an execution of the attempt that was alive at a point of the history, nil for none. An attempt may have several objects
+// where nothing keeps their number down, and that one of them has ended says nothing of the others.
+func (f *finding) aliveOf(task history.ID, token uint64, at history.Seq) *execution {
+	for n := f.latest[task-1]; n >= 0; n = f.executions[n].previous {
+		x := &f.executions[n]
+		if begun := f.started(x); begun.Token != token || begun.Seq >= at {
+			continue
+		}
+		if over, _ := f.over(x); over > at {
+			return x
+		}
+	}
+	return nil
 }

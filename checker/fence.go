@@ -18,6 +18,7 @@ func fence(f *finding) {
 	for i := range roles {
 		roles[i].grants = f.grants(roles[i].role)
 	}
+	f.lateSuccess()
 	claims := f.claimChain()
 	for i := range f.Operations { // in one pass: a sweep for each verb would read everything a dozen times
 		o := &f.Operations[i]
@@ -29,6 +30,27 @@ func fence(f *finding) {
 		case history.Start, history.Heartbeat, history.Finish:
 			f.ticket(o, claims)
 		}
+	}
+}
+
+// lateSuccess looks at how rows become succeeded: only from running, and by the attempt that ran. That no newer attempt has been claimed
+// yet is no excuse: once an attempt was given up, its result is nobody's.
+func (f *finding) lateSuccess() {
+	before := filled(len(f.Tasks), -1)
+	for _, i := range f.rows {
+		e := &f.Events[i]
+		last := before[e.Task-1]
+		before[e.Task-1] = i
+		if e.Phase != history.Succeeded || last < 0 {
+			continue
+		}
+		was := &f.Events[last]
+		if was.Phase == history.Succeeded || was.Phase == history.Running && was.Token == e.Token {
+			continue
+		}
+		f.violate(breach{e.Task, e.At, e.Seq, []history.Seq{was.Seq, e.Seq}},
+			"the store accepted a result of %s at %s although no attempt of it was current: it had been %s since %s",
+			f.task(e.Task), clock(e.At), phaseOrGone(was.Phase), clock(was.At))
 	}
 }
 

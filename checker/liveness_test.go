@@ -176,6 +176,7 @@ func TestLoss(t *testing.T) {
 				1   row t2 needs-attention #2 failures=2 "failure_budget_spent"
 				1   row t3 needs-attention #3 disruptions=3 "disruption_budget_spent"
 				1   row t4 failed "start_deadline_missed"
+				1   cancel client t5 cancelled cancelling
 				1   row t5 cancelled cancelling "cancelled"
 				2   create dispatcher-1 t6 #6 rejected
 				2   row t6 failed #6 "rejected"

@@ -25,12 +25,17 @@ const (
 // for it: it is not judged when fewer than B undisturbed seconds followed the healing, or when it was still getting on.
 func loss(f *finding) {
 	submitted := f.acknowledged()
-	rejected, overran := f.rejected(), f.overran()
+	rejected, overran, asked := f.rejected(), f.overran(), f.askedToCancel()
 	judged := f.healed != nil && f.ended != nil && f.ended.Seq > f.healed.Seq
 	open, going := 0, 0
 	for t := range f.final {
 		if f.final[t] >= 0 && f.Events[f.final[t]].Phase.Stopped() {
-			f.stopped(&f.Events[f.final[t]], rejected[t], overran[t])
+			row := &f.Events[f.final[t]]
+			f.stopped(row, rejected[t], overran[t])
+			if row.Phase == history.Cancelled && !asked[t] {
+				f.violate(breach{row.Task, row.At, row.Seq, []history.Seq{row.Seq}}, "%s stopped at %s as %s although nobody had asked for that",
+					f.task(row.Task), clock(row.At), row.Phase)
+			}
 			if judged {
 				f.exercised++
 			}
@@ -174,15 +179,23 @@ func (f *finding) stopped(row *history.Event, rejected bool, overran uint64) {
 	spent := int(row.Failures) >= failures || int(row.Disruptions) > disruptions
 	why := ""
 	switch row.Detail {
-	case reasonStartDeadline, reasonCancelled:
+	case reasonCancelled:
 		return
+	case reasonStartDeadline:
+		if why = f.beforeStartDeadline(row); why == "" {
+			return
+		}
 	case reasonDeadline:
 		// One that never began was pending past it; where it ran, its workload says what ended it.
 		x := f.executionOf(row.Task, row.Token)
-		if x == nil || overran == row.Token {
+		if x == nil {
+			why = f.beforeDeadline(row)
+		} else {
+			why = "its deadline had not ended " + f.try(row.Task, row.Token) + ", which had run " + f.until(x)
+		}
+		if why == "" || overran == row.Token {
 			return
 		}
-		why = "its deadline had not ended " + f.try(row.Task, row.Token) + ", which had run " + f.until(x)
 	case reasonRejected:
 		if rejected {
 			return

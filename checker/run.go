@@ -30,8 +30,8 @@ type run struct {
 	ended      *history.Event
 	last       time.Duration // the last moment of the history
 
-	rowStarts []int32 // see rowsOf
-	rowsBy    []int32
+	taskRows   byTask // see rowsOf
+	taskBodies byTask // see bodiesOf
 
 	streams []stream // of rateOf, for one series after the other
 	next    []int32
@@ -202,25 +202,42 @@ func (r *run) budgets(task history.ID) (failures, disruptions int) {
 	return failures, disruptions
 }
 
+// byTask are events of one kind, put together by task: those of task t are in order[starts[t]:starts[t+1]].
+type byTask struct{ starts, order []int32 }
+
+func (r *run) byTask(events []int32) byTask {
+	b := byTask{starts: make([]int32, len(r.Tasks)+2), order: make([]int32, len(events))}
+	for _, i := range events {
+		b.starts[r.Events[i].Task+1]++
+	}
+	for t := 1; t < len(b.starts); t++ {
+		b.starts[t] += b.starts[t-1]
+	}
+	next := slices.Clone(b.starts)
+	for _, i := range events {
+		task := r.Events[i].Task
+		b.order[next[task]] = i
+		next[task]++
+	}
+	return b
+}
+
+func (b *byTask) of(task history.ID) []int32 { return b.order[b.starts[task]:b.starts[task+1]] }
+
 // rowsOf lists the Row events of one task. The index behind it is made when the first violation needs it.
 func (r *run) rowsOf(task history.ID) []int32 {
-	if r.rowStarts == nil {
-		r.rowStarts = make([]int32, len(r.Tasks)+2)
-		for _, i := range r.rows {
-			r.rowStarts[r.Events[i].Task+1]++
-		}
-		for t := 1; t < len(r.rowStarts); t++ {
-			r.rowStarts[t] += r.rowStarts[t-1]
-		}
-		r.rowsBy = make([]int32, len(r.rows))
-		next := slices.Clone(r.rowStarts)
-		for _, i := range r.rows {
-			task := r.Events[i].Task
-			r.rowsBy[next[task]] = i
-			next[task]++
-		}
+	if r.taskRows.starts == nil {
+		r.taskRows = r.byTask(r.rows)
 	}
-	return r.rowsBy[r.rowStarts[task]:r.rowStarts[task+1]]
+	return r.taskRows.of(task)
+}
+
+// bodiesOf lists the events of one task's rows, containers, work and objects, likewise.
+func (r *run) bodiesOf(task history.ID) []int32 {
+	if r.taskBodies.starts == nil {
+		r.taskBodies = r.byTask(r.bodies)
+	}
+	return r.taskBodies.of(task)
 }
 
 // attempt is the number of the task's attempt with that token: claims count up, and a claim that was given back

@@ -228,6 +228,7 @@ func TestBudget(t *testing.T) {
 				3 work-started t1 #3 u3
 				4 work-started t1 #4 u4
 				5 row t1 needs-attention #4 failures=2 disruptions=2
+				6 resume person t1 pending
 				6 row t1 pending #4
 				7 work-started t1 #5 u5`,
 		},
