@@ -52,6 +52,48 @@ type holding struct{ dispatcher.Workloads }
 
 func (holding) Release(context.Context, string, dispatcher.UID) error { return nil }
 
+// finalizerLeftToOthers: what somebody else deleted is theirs, finalizer and all (kubernetes/kubernetes#109429: the parent was deleted while
+// its pod finished, and the controller of the parent no longer looked at the pod).
+func finalizerLeftToOthers() Defect {
+	return Defect{
+		System: dispatcher.System{
+			Name:    "finalizer-left-to-others",
+			Summary: "the dispatcher's own finalizer is not removed from an object that somebody else deleted",
+			Ports: ports(func(w dispatcher.Workloads) dispatcher.Workloads {
+				return &handsOff{Workloads: w, own: map[dispatcher.UID]bool{}, others: map[dispatcher.UID]bool{}}
+			}),
+		},
+		Incident: "G2", Breaks: []string{"I8-leak"}, Scenario: "launcher-deleted-while-finishing", Seeds: 20,
+		Witness: also("evicted-and-killed", "I3-loss", 5),
+	}
+}
+
+// handsOff keeps apart what it deleted itself and what it saw being deleted.
+type handsOff struct {
+	dispatcher.Workloads
+	own, others map[dispatcher.UID]bool
+}
+
+func (h *handsOff) Get(ctx context.Context, name string) (dispatcher.Workload, error) {
+	w, err := h.Workloads.Get(ctx, name)
+	if err == nil && w.Deleting && !h.own[w.UID] {
+		h.others[w.UID] = true
+	}
+	return w, err
+}
+
+func (h *handsOff) Delete(ctx context.Context, name string, uid dispatcher.UID, force bool) error {
+	h.own[uid] = true
+	return h.Workloads.Delete(ctx, name, uid, force)
+}
+
+func (h *handsOff) Release(ctx context.Context, name string, uid dispatcher.UID) error {
+	if h.others[uid] {
+		return nil
+	}
+	return h.Workloads.Release(ctx, name, uid)
+}
+
 // cleanupByInstanceName: a dispatcher that starts clears away what carries another instance's name: "not mine, so superseded".
 func cleanupByInstanceName() Defect {
 	return Defect{

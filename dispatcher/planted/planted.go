@@ -59,7 +59,7 @@ func Defects() []Defect {
 		rollbackInside(),
 		frozenCache(), expiryBeforeRedelivery(), labelLookup(),
 		hostClockLeases(), renewWithoutTimeout(),
-		deleteWithoutUID(), finalizerNeverReleased(), cleanupByInstanceName(), ownPodTakenForForeign(), existsIsFailure(),
+		deleteWithoutUID(), finalizerNeverReleased(), finalizerLeftToOthers(), cleanupByInstanceName(), ownPodTakenForForeign(), existsIsFailure(),
 		deleteAskedOnce(), startTimeoutLeavesPod(), workerNotOwned(), pendingWithoutDeadline(),
 		cachedAbsence(), replacedWhileTerminating(), deadlineIsLoss(), goneIsNoNews(), unstartedUnwatched(),
 		hostClockSilence(), staleScan(), thresholdEqualsInterval(),
