@@ -115,22 +115,22 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// pod is the running Pod of a role, with its container started.
+// pod is the running Pod of a role, with its container started, once none of an earlier one is left: Chaos Mesh would choose that, too, and
+// look for its container in vain.
 func pod(t *testing.T, role string) corev1.Pod {
 	t.Helper()
 	var found corev1.Pod
-	eventually(t, "a running Pod of "+role, func() bool {
+	eventually(t, "one running Pod of "+role, func() bool {
 		list, err := api.CoreV1().Pods(targets).List(t.Context(), metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: roles[role].labels})})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range list.Items {
-			if s := p.Status.ContainerStatuses; p.DeletionTimestamp == nil && len(s) == 1 && s[0].State.Running != nil && p.Status.PodIP != "" {
-				found = p
-				return true
-			}
+		if len(list.Items) != 1 {
+			return false
 		}
-		return false
+		found = list.Items[0]
+		s := found.Status.ContainerStatuses
+		return found.DeletionTimestamp == nil && len(s) == 1 && s[0].State.Running != nil && found.Status.PodIP != ""
 	})
 	return found
 }
