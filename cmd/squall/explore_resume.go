@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/squall-chaos/squall/scenarios/explore"
 )
@@ -31,21 +27,9 @@ func openComparison(path string, x *explore.Comparison) (*comparisonFile, error)
 		return nil, nil
 	}
 	w := &comparisonFile{path: path, Format: comparisonFormat, Made: madeOf(x)}
-	text, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := writable(filepath.Dir(path)); err != nil {
-			return nil, usage("--resume: %w", err)
-		}
-		return w, nil
-	case err != nil:
-		return nil, usage("--resume %s: %w", path, cause(err))
-	}
 	var before comparisonFile
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&before); err != nil {
-		return nil, usage("--resume %s: not the state of a comparison: %w; name another file, and one is begun", path, err)
+	if there, err := readState(path, "a comparison", &before); err != nil || !there {
+		return w, err
 	}
 	if before.Format != comparisonFormat {
 		return nil, usage("--resume %s: written in format %d, this squall reads format %d; name another file, and one is begun", path, before.Format, comparisonFormat)

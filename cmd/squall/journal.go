@@ -78,20 +78,8 @@ func openJournal(path string, jobs []job) (*journal, error) {
 		}
 	}
 	w := &journal{path: path, file: journalFile{Format: journalFormat}}
-	text, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := writable(filepath.Dir(path)); err != nil {
-			return nil, usage("--resume: %w", err)
-		}
-		return w, nil
-	case err != nil:
-		return nil, usage("--resume %s: %w", path, cause(err))
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&w.file); err != nil {
-		return nil, usage("--resume %s: not the state of a run: %w; name another file, and one is begun", path, err)
+	if there, err := readState(path, "a run", &w.file); err != nil || !there {
+		return w, err
 	}
 	if w.file.Format != journalFormat {
 		return nil, usage("--resume %s: written in format %d, this squall reads format %d; name another file, and one is begun", path, w.file.Format, journalFormat)
@@ -106,6 +94,26 @@ func openJournal(path string, jobs []job) (*journal, error) {
 		}
 	}
 	return w, nil
+}
+
+// readState reads what --resume is to go on from, and tells whether it is there. If it is not, it can be written.
+func readState(path, of string, state any) (bool, error) {
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := writable(filepath.Dir(path)); err != nil {
+			return false, usage("--resume: %w", err)
+		}
+		return false, nil
+	case err != nil:
+		return false, usage("--resume %s: %w", path, cause(err))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(state); err != nil {
+		return false, usage("--resume %s: not the state of %s: %w; name another file, and one is begun", path, of, err)
+	}
+	return true, nil
 }
 
 // runOf is the job's state; nil: there is none yet. The error says in what a run of the same name differs.

@@ -87,7 +87,7 @@ func (s *Strikes) Strike(ctx context.Context, index int, f faults.Fault) (Struck
 func (s Site) Objects(index int, f faults.Fault) ([]Object, error) {
 	m := s.Map(index, f)
 	if !m.Maps() {
-		return nil, fmt.Errorf("Chaos Mesh has nothing for fault %d, %s: %s", index+1, f, m.Why)
+		return nil, fmt.Errorf("fault %d, %s: Chaos Mesh has nothing for it: %s", index+1, f, m.Why)
 	}
 	return s.objects([]series{{first: m, index: []int{index}}})
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 
 	"github.com/squall-chaos/squall/clusters/binaries"
 )
@@ -83,15 +82,6 @@ func start(ctx context.Context, reason error, progress io.Writer) (Status, error
 		fmt.Fprintln(progress, status, "was started")
 	}
 	return status, err
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 var systemDirs = []string{"/usr/local/sbin", "/usr/sbin", "/sbin"}
