@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write VERDICTS.md anew")
 
 // alike are scenarios of the library with faults that Chaos Mesh can strike in kind. What else befalls a run of lease-unreachable, slow calls of one sort,
 // Squall strikes in both columns.
-var alike = []string{"own-deadline", "killed-early", "slow-to-go", "lost-before-it-began", "evicted-and-killed", "lease-unreachable"}
+var alike = []string{"own-deadline", "evicted-then-cancelled", "slow-to-go", "lost-before-it-began", "evicted-and-killed", "lease-unreachable"}
 
 // tries is how many runs a scenario gets: where a defect needs a race to be lost, one run may see it won, and on a machine that is busy with
 // something else the reference may miss its bounds.
