@@ -152,10 +152,7 @@ func (s *suite) add(f *chaosFlags, cmd *cobra.Command, w worldEntry) error {
 	if !w.live {
 		trials, err := f.simTrials(w)
 		for i := range trials {
-			trials[i].job.order = order
-			for v := range trials[i].variants {
-				trials[i].variants[v].order = order
-			}
+			trials[i].reorder(order)
 		}
 		s.trials, s.whole = append(s.trials, trials...), true
 		return err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/squall-chaos/squall/clusters"
 	"github.com/squall-chaos/squall/dispatcher/planted"
 	"github.com/squall-chaos/squall/scenarios"
 )
@@ -53,6 +54,12 @@ func asItsOwnControl(t *testing.T, name string) *planted.Defect {
 	return d
 }
 
+// byPriorities is the trial as --strategy pct runs it.
+func byPriorities(x trial) trial {
+	x.reorder(clusters.Order{Strategy: clusters.PCT, Window: 250 * time.Millisecond, Depth: 3})
+	return x
+}
+
 // TestSuite: the status is 0 only when the reference passed and every defect was found, and everything is said.
 func TestSuite(t *testing.T) {
 	overlap := &quarry{names: []string{"I1-overlap"}}
@@ -66,6 +73,8 @@ func TestSuite(t *testing.T) {
 			`(?m)^✓ reference  demo +reference +1 +\d+\.\d\ds  valid$`},
 		{"naive is seen to fail", trial{part: partNaive, job: jobFor(t, "demo", "naive", 1)}, exitValid,
 			`(?m)^✓ naive +demo +naive +1 .* invalid: I1-overlap`},
+		{"naive in another order is watched for longer", byPriorities(trial{part: partNaive, job: jobFor(t, "api-server-away", "naive", 1)}), exitValid,
+			`(?m)^✓ naive +api-server-away +naive +[2-9] .* invalid: L2-leadership`},
 		{"defect is found", trial{part: partDefect, job: jobFor(t, "lost-create-reply", "random-names", 3), quarry: overlap}, exitValid,
 			`(?m)^✓ defect +lost-create-reply +random-names +1 .* found: I1-overlap under seed 1$`},
 		{"defect is not found", trial{part: partDefect, job: jobFor(t, "demo-control", "random-names", 3), quarry: overlap}, exitInvalid,

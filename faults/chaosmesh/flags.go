@@ -3,9 +3,11 @@ package chaosmesh
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -33,13 +35,13 @@ func CheckHost(text string) error {
 }
 
 func host(text string) error {
-	address, bits, ranged := strings.Cut(text, "/")
-	if ranged {
-		if n, err := strconv.Atoi(bits); err != nil || n < 0 || n > 128 {
-			return fmt.Errorf("expected an address like 10.96.0.1, a range like 10.0.0.0/24, or a host name")
-		}
+	if _, err := netip.ParseAddr(text); err == nil {
+		return nil
 	}
-	if len(validation.IsDNS1123Subdomain(address)) > 0 && !strings.Contains(address, ":") {
+	if _, err := netip.ParsePrefix(text); err == nil {
+		return nil
+	}
+	if len(validation.IsDNS1123Subdomain(text)) > 0 {
 		return fmt.Errorf("expected an address like 10.96.0.1, a range like 10.0.0.0/24, or a host name")
 	}
 	return nil
@@ -69,6 +71,9 @@ func ParseHTTP(text string) (clusters.Port, HTTPServer, error) {
 	}
 	server := HTTPServer{Pods: labels, Port: int32(number)}
 	if hasPath {
+		if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return form(fmt.Sprintf("the path %q has something in it that cannot be seen", "/"+path))
+		}
 		server.Path = "/" + path
 	}
 	return clusters.Port(port), server, nil

@@ -14,8 +14,7 @@ func unseen(d planted.Defect) string {
 
 // unreachable are those for which a search to the end is of no use, and why.
 var unreachable = map[string]string{
-	"counter-by-events":          "it takes 25 tasks to fill its places",
-	"finished-taken-for-running": "it takes 10 tasks to fill its places",
-	"catch-up-refused":           "it takes a hundred tasks that were missed",
-	"worker-not-owned":           "it takes a launcher",
+	"counter-by-events": "it takes 25 tasks to fill its places",
+	"catch-up-refused":  "it takes a hundred tasks that were missed",
+	"worker-not-owned":  "it takes a launcher",
 }
