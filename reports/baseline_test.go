@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/squall-chaos/squall/scenarios"
 )
 
 func TestBaselineIsReadAsItIsWritten(t *testing.T) {
@@ -142,6 +144,20 @@ func suiteWithBaseline() (Suite, []Summary) {
 	suite := sampleSuite()
 	suite.Changes = (&Baseline{Failures: []KnownFailure{known, fixed}, file: "known.yaml"}).Compare(all)
 	return suite, all
+}
+
+// TestEveryClassOfTheCatalogueHasItsRow: whatever its letter.
+func TestEveryClassOfTheCatalogueHasItsRow(t *testing.T) {
+	var all []Summary
+	for _, s := range scenarios.Library() {
+		all = append(all, Summary{Scenario: s.Name})
+	}
+	rows := classesOf(all)
+	for i, c := range scenarios.Incidents() {
+		if i >= len(rows) || rows[i].Letter != c.Letter || rows[i].Name != c.Name || rows[i].Results == 0 {
+			t.Fatalf("row %d is not that of %s, %s: %v", i+1, c.Letter, c.Name, rows)
+		}
+	}
 }
 
 func TestClassesByVerdict(t *testing.T) {

@@ -50,8 +50,8 @@ type suiteRow struct {
 // groupNames are the headings of the groups that `make chaos` has.
 var groupNames = map[string]string{
 	"reference": "The reference must pass", "naive": "The naive dispatcher must fail", "defect": "Every planted defect must be found",
-	"witness": "Second witnesses of planted defects",
-	"swarm":   "The reference under many seeds", "kind": "The reference in kind", "confirm": "Planted defects confirmed in kind", "": "Results",
+	"variants": "The same incidents at other times and sizes", "witness": "Second witnesses of planted defects",
+	"swarm": "The reference under many seeds", "kind": "The reference in kind", "confirm": "Planted defects confirmed in kind", "": "Results",
 }
 
 // WriteHTML writes the index over many results as one page, with what else the suite has to say; links to single reports are the

@@ -17,7 +17,7 @@ type classRow struct {
 }
 
 // incidentRow is how a scenario names a row of the catalogue: the letter of its class, and a number.
-var incidentRow = regexp.MustCompile(`^([A-L])[0-9]+$`)
+var incidentRow = regexp.MustCompile(`^([A-Z])[0-9]+$`)
 
 // classesOf counts the results by the class of incidents that their scenarios stand for; a scenario of several classes counts in
 // each. It returns nothing when no scenario names any.
@@ -26,14 +26,15 @@ func classesOf(all []Summary) []classRow {
 	for _, s := range all {
 		for _, letter := range classesBehind(s.Scenario) {
 			if rows[letter] == nil {
-				rows[letter] = &classRow{Letter: letter, Name: className(letter)}
+				rows[letter] = &classRow{}
 			}
 			rows[letter].add(s)
 		}
 	}
 	var list []classRow
-	for letter := 'A'; letter <= 'L'; letter++ {
-		if row := rows[string(letter)]; row != nil {
+	for _, c := range scenarios.Incidents() {
+		if row := rows[c.Letter]; row != nil {
+			row.Letter, row.Name = c.Letter, c.Name
 			row.Look = look{"as expected", "✓", "good"}
 			if len(row.Unexpected) > 0 {
 				row.Look = look{"not as expected", "✗", "bad"}
@@ -88,14 +89,4 @@ func (s Suite) changes() *changesSection {
 		return nil
 	}
 	return &changesSection{File: s.Changes.File, Headline: s.Changes.headline(), Rows: s.Changes.rows()}
-}
-
-// className is the root cause that the class's incidents share.
-func className(letter string) string {
-	for _, c := range scenarios.Incidents() {
-		if c.Letter == letter {
-			return c.Name
-		}
-	}
-	return ""
 }

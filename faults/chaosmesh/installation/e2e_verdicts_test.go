@@ -26,8 +26,8 @@ var alike = []string{"own-deadline", "evicted-then-cancelled", "slow-to-go", "lo
 // something else the reference may miss its bounds.
 const tries = 3
 
-// lanes is how many runs go on side by side. A run keeps two processors busy while its Pods start and end.
-const lanes = "1"
+// lanes is how many runs go on side by side; they mostly wait.
+const lanes = "2"
 
 // judgement is what became of a scenario.
 type judgement struct {
