@@ -130,12 +130,12 @@ func (x *trial) reorder(order clusters.Order) {
 	if order.Strategy == "" {
 		return
 	}
-	e := x.job.scenario.Expect.Of(x.job.system.Name)
+	mustFail := verdictWanted(x.job.scenario.Expect.Of(x.job.system.Name)) == "invalid"
 	switch {
-	case x.part == partNaive && verdictWanted(e) == "invalid":
+	case x.part == partNaive && mustFail:
 		x.job.count *= patience
-		x.quarry = &quarry{names: e.Violates, all: true}
-	case x.part == partVariants && x.job.system.Name == naiveName && verdictWanted(e) == "invalid":
+		*x = naiveTrial(x.job)
+	case x.part == partVariants && mustFail && x.job.system.Name == naiveName: // planted defects are hunted with patience elsewhere
 		x.job.count *= patience
 		for v := range x.variants {
 			x.variants[v].count *= patience

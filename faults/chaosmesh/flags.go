@@ -35,13 +35,9 @@ func CheckHost(text string) error {
 }
 
 func host(text string) error {
-	if _, err := netip.ParseAddr(text); err == nil {
-		return nil
-	}
-	if _, err := netip.ParsePrefix(text); err == nil {
-		return nil
-	}
-	if len(validation.IsDNS1123Subdomain(text)) > 0 {
+	_, noAddress := netip.ParseAddr(text)
+	_, noRange := netip.ParsePrefix(text)
+	if noAddress != nil && noRange != nil && len(validation.IsDNS1123Subdomain(text)) > 0 {
 		return fmt.Errorf("expected an address like 10.96.0.1, a range like 10.0.0.0/24, or a host name")
 	}
 	return nil
@@ -62,7 +58,7 @@ func ParseHTTP(text string) (clusters.Port, HTTPServer, error) {
 		return form("the number of the server's port is missing")
 	}
 	number, err := strconv.ParseInt(rest[cut+1:], 10, 32)
-	if err != nil || number > 65535 {
+	if err != nil || number < 1 || number > 65535 {
 		return form(fmt.Sprintf("%q is no number of a port", rest[cut+1:]))
 	}
 	labels, err := parseLabels(rest[:cut])

@@ -36,10 +36,10 @@ type judgement struct {
 	before            []string // the verdicts of all runs, this one's last
 }
 
-// TestVerdictsAreThoseOfSquallsOwnInjectors, for the reference and for the naive dispatcher: a quarter of an hour each.
+// TestVerdictsAreThoseOfSquallsOwnInjectors, for the reference and for the naive dispatcher: some twenty minutes each.
 func TestVerdictsAreThoseOfSquallsOwnInjectors(t *testing.T) {
 	if !*update {
-		t.Skip("NOT RUN: it takes half an hour on a quiet machine; go test -tags e2e ./faults/chaosmesh/installation -run Verdicts -update writes VERDICTS.md")
+		t.Skip("NOT RUN: it takes forty minutes of a machine that does nothing else; go test -tags e2e ./faults/chaosmesh/installation -run Verdicts -update writes VERDICTS.md")
 	}
 	for _, dispatcher := range []string{"reference", "naive"} {
 		t.Run(dispatcher, func(t *testing.T) {
