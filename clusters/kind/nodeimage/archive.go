@@ -10,6 +10,7 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
@@ -80,11 +81,16 @@ var requirements = []struct{ program, from string }{
 	{"docker", "docker.io"}, {"debootstrap", "debootstrap"}, {"unshare", "util-linux"}, {"tar", "tar"}, {"go", "golang-go"},
 }
 
+// require names all that is missing at once, with the command that gets it.
 func require() error {
+	var programs, packages []string
 	for _, need := range requirements {
 		if _, err := exec.LookPath(need.program); err != nil {
-			return fmt.Errorf("the build of a node image needs the program %s: apt-get install %s (%w)", need.program, need.from, err)
+			programs, packages = append(programs, need.program), append(packages, need.from)
 		}
 	}
-	return nil
+	if len(programs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the build of a node image needs %s, not found in PATH: apt-get install %s", strings.Join(programs, ", "), strings.Join(packages, " "))
 }

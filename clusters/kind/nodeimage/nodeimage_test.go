@@ -347,3 +347,11 @@ func TestALayerHasEveryNameOnce(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestWhatTheBuildNeedsIsNamedAtOnce(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	err := require()
+	if err == nil || !strings.HasSuffix(err.Error(), "needs docker, debootstrap, unshare, tar, go, not found in PATH: apt-get install docker.io debootstrap util-linux tar golang-go") {
+		t.Errorf("on a machine that has nothing: %v", err)
+	}
+}
