@@ -133,7 +133,7 @@ func (f Fault) calls() string {
 	case t.Nth > 0:
 		fmt.Fprintf(&b, "the %s %s", ordinal(t.Nth), what)
 	case t.Share > 0 && t.Share < 1:
-		fmt.Fprintf(&b, "%s %% of the %s", strconv.FormatFloat(100*t.Share, 'f', -1, 64), manyCalls(what))
+		fmt.Fprintf(&b, "%s %% of the %s", strconv.FormatFloat(100*t.Share, 'g', 4, 64), manyCalls(what))
 	default:
 		fmt.Fprintf(&b, "all %s", manyCalls(what))
 	}

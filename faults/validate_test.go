@@ -104,6 +104,8 @@ func TestFaultsReadAsSentences(t *testing.T) {
 			"the 1st create of task-1 by dispatcher* takes effect but the reply is lost"},
 		{Fault{Kind: Call, Action: clusters.Slow, Delay: clusters.Uniform(time.Second, time.Minute), Target: Target{Port: clusters.Store, Share: 0.25}, For: time.Minute},
 			"25 % of the calls to the database take 1s to 1m longer for 1m"},
+		{Fault{Kind: Call, Action: clusters.Drop, Target: Target{Verb: "launched", Share: 0.55}}, // 100 times which is a little more than 55
+			"55 % of the launched calls never arrive until everything heals"},
 		{Fault{Kind: StoreCrash, For: 20 * time.Second}, "the database is killed and stays down for 20s"},
 		{Fault{Kind: StorePause, For: 20 * time.Second}, "the database is frozen for 20s"},
 		{Fault{Kind: APIPause}, "the API server is frozen until everything heals"},
