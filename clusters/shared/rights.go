@@ -42,10 +42,10 @@ var Rights = []Right{
 	{Resource: "pods", Sub: "portforward", Verbs: []string{"create"}, Why: "the only way to the database and the fault proxy"},
 	{Resource: "services", Verbs: []string{"create", "list", "delete"}, Why: "the addresses of the database and the fault proxy"},
 	{Resource: "secrets", Verbs: made, Why: "the database's password, the fault proxy's key"},
-	{Resource: "serviceaccounts", Verbs: made, Why: "of replicas and workloads"},
+	{Resource: "serviceaccounts", Verbs: made, Why: "the accounts of replicas and workloads"},
 	{Group: "coordination.k8s.io", Resource: "leases", Verbs: []string{"create", "get", "list", "watch", "patch", "delete"}, Why: "who leads"},
 	{Group: "rbac.authorization.k8s.io", Resource: "roles", Verbs: made, Why: "the rights of the replicas, in this namespace only"},
-	{Group: "rbac.authorization.k8s.io", Resource: "rolebindings", Verbs: made, Why: "likewise"},
+	{Group: "rbac.authorization.k8s.io", Resource: "rolebindings", Verbs: made, Why: "who has them"},
 }
 
 // Denied is a Right with the verbs that are not allowed, and the reason of the authorizer, if it gave one.

@@ -79,8 +79,8 @@ func (s *Site) New(ctx context.Context, c clusters.Config, o Options) (*World, e
 	})
 	if err := w.prepare(ctx); err != nil {
 		if errors.Is(err, deployed.ErrPull) {
-			err = fmt.Errorf("%w: %w; name one that the cluster can pull with --image (or --postgres-image); "+
-				"squall image programs --push REGISTRY/NAME:TAG makes one of this checkout", ErrImage, err)
+			err = fmt.Errorf("%w: %w; name one that the cluster can pull: of Postgres 17 with --postgres-image, "+
+				"of the programs with --image (squall image programs --push REGISTRY/NAME:TAG makes one of this checkout)", ErrImage, err)
 		}
 		if apierrors.IsAlreadyExists(err) {
 			err = fmt.Errorf("%w: %w; it is in the way of what a run makes: name a namespace that is for runs alone", ErrNamespace, err)
