@@ -7,6 +7,9 @@ SEEDS ?= 200
 ARGS ?=
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
+# What is compiled once serves programs and tests, in whichever directory the repository lies.
+export GOFLAGS := -trimpath $(GOFLAGS)
+
 SQUALL := bin/squall
 
 # Worlds besides sim that bin/squall is built with. kind compiles Kubernetes' clients, which takes minutes the first time: it is in
@@ -39,7 +42,7 @@ CONCURRENT := ./clusters/journal/... ./cmd/worker ./faults/proxy
 SIDE_BY_SIDE := TestLibrary$$/demo|Workers|Interrupt|HoweverItIsMade
 
 race:
-	@if command -v gcc clang >/dev/null; then set -x; go test -vet=off -race -run '$(SIDE_BY_SIDE)' ./scenarios/... && go test -vet=off -race $(CONCURRENT) && go test -vet=off -race -run Interrupt ./cmd/squall; fi
+	@if command -v gcc clang >/dev/null; then set -x; go test -vet=off -race -short -run '$(SIDE_BY_SIDE)' ./scenarios/... && go test -vet=off -race $(CONCURRENT) && go test -vet=off -race -run Interrupt ./cmd/squall; fi
 
 # What the tests could not use on this machine, so that nothing is left out in silence. With CI set a missing browser or Postgres fails them.
 left-out:
@@ -56,7 +59,7 @@ END_TO_END := ./clusters/local ./dispatcher/kube ./cmd/internal/replica ./cluste
 e2e: controlplane ## what needs a real API server or a real cluster; needs an engine and a node image (make engine, make node-image)
 	go test -tags e2e -count=1 -p 1 -timeout 40m $(END_TO_END)
 
-e2e-chaosmesh: controlplane ## faults struck by a real Chaos Mesh, built from Go modules (5 minutes the first time); needs what e2e needs, and a C compiler
+e2e-chaosmesh: controlplane ## faults struck by a real Chaos Mesh, built from Go modules (8 minutes the first time); needs what e2e needs, and a C compiler
 	go test -tags e2e -count=1 -v -p 1 -timeout 90m ./faults/chaosmesh ./faults/chaosmesh/installation
 
 bench: ## the figures of ARCHITECTURE.md
@@ -103,7 +106,7 @@ build: $(SQUALL) ## bin/squall; WITH=kind: with real clusters
 
 $(SQUALL): FORCE
 	@echo "building $(SQUALL) (the first build compiles everything: $(if $(WITH),minutes,half a minute) on 2 cores)" >&2
-	@go build -trimpath $(if $(WITH),-tags $(WITH)) -ldflags "-X main.version=$(VERSION)" -o $(SQUALL) ./cmd/squall
+	@go build $(if $(WITH),-tags $(WITH)) -ldflags "-X main.version=$(VERSION)" -o $(SQUALL) ./cmd/squall
 
 controlplane: ## build etcd and Kubernetes from Go modules, once per machine (minutes)
 	go run ./clusters/local/build

@@ -179,7 +179,7 @@ func TestRunsAreJudged(t *testing.T) {
 	judged := features.New("lost COMMIT, stale leader, node kill").Setup(func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 		dir = t.TempDir()
 		command := exec.CommandContext(ctx, squall, "run", "lost-finish-reply", "paused-in-mid-batch", "node-kill-and-return",
-			"--world", "kind", "--cluster", cluster, "--dir", dir)
+			"--world", "kind", "--cluster", cluster, "--lanes", "2", "--dir", dir)
 		text, err := command.CombinedOutput()
 		t.Logf("%s", text)
 		// 1 with valid verdicts: a task ended otherwise than expected, as on a machine that is busy with something else.

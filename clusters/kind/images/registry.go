@@ -65,7 +65,8 @@ func pull(ctx context.Context, images store, key, ref string, options Options) (
 func answers(ctx context.Context, tag name.Tag, with []remote.Option) error {
 	asked, cancel := context.WithTimeout(ctx, registryAnswers)
 	defer cancel()
-	found, err := remote.Get(tag, append(with, remote.WithContext(asked))...)
+	// Asked once: one that says 429 says it again some seconds later.
+	found, err := remote.Get(tag, append(with, remote.WithContext(asked), remote.WithRetryStatusCodes())...)
 	if err == nil && !found.MediaType.IsImage() && !found.MediaType.IsIndex() {
 		err = fmt.Errorf("%s is what came, as from a page to log in to a network", found.MediaType)
 	}
