@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"strings"
 
 	"github.com/squall-chaos/squall/clusters"
@@ -23,11 +22,7 @@ type rule struct {
 func (w *World) openProxy(ctx context.Context) error {
 	w.proxy = &proxy.Client{
 		URL: "http://faultproxy", Token: w.secrets.control,
-		HTTP: &http.Client{Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return w.ground.Dial(ctx, w.addresses.control)
-			},
-		}},
+		HTTP: proxy.Through(func(ctx context.Context) (net.Conn, error) { return w.ground.Dial(ctx, w.addresses.control) }),
 	}
 	ask := func(ctx context.Context) error {
 		_, err := w.proxy.Rules(ctx)

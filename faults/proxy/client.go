@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -16,7 +17,16 @@ import (
 type Client struct {
 	URL   string // of control, such as http://faultproxy:9443
 	Token string
-	HTTP  *http.Client // nil: http.DefaultClient; another one where the proxy is reached through a tunnel
+	HTTP  *http.Client // nil: http.DefaultClient; that of Through where the proxy is reached through a tunnel
+}
+
+// Through is a client whose connections dial makes, through a tunnel. It lets an idle connection go long before control does: through a tunnel the
+// news of its end takes a while, and a rule that is sent meanwhile would be lost with it (net/http sends neither POST nor DELETE again).
+func Through(dial func(context.Context) (net.Conn, error)) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext:     func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		IdleConnTimeout: idle / 4,
+	}}
 }
 
 // poll is how long Hits waits for one.

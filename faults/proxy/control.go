@@ -47,6 +47,9 @@ type problemsAnswer struct {
 	Problems Problems `json:"problems"`
 }
 
+// idle is how long control keeps a connection on which nobody asks for anything.
+const idle = 2 * time.Minute
+
 func newControl(ctx context.Context, o ControlOptions, p *Proxy) (*control, error) {
 	if o.Token == "" {
 		return nil, errors.New("control needs a token: whoever reaches it could break everything")
@@ -58,7 +61,7 @@ func newControl(ctx context.Context, o ControlOptions, p *Proxy) (*control, erro
 	c := &control{listener: l, proxy: p, token: sha256.Sum256([]byte(o.Token)), stopping: ctx}
 	c.server = &http.Server{
 		Handler: c.routes(), MaxHeaderBytes: 16 << 10, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		WriteTimeout: maxWait + 30*time.Second, IdleTimeout: 2 * time.Minute,
+		WriteTimeout: maxWait + 30*time.Second, IdleTimeout: idle,
 		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
 	}
 	return c, nil
