@@ -114,7 +114,7 @@ controlplane: ## build etcd and Kubernetes from Go modules, once per machine (mi
 engine: ## a Docker engine for kind on a bare Debian machine, as root; a working one is left alone
 	@go run ./clusters/kind/engine/start
 
-node-image: ## build an image for kind nodes from Go modules and Debian packages, where no registry can be reached (12 minutes)
+node-image: ## build an image for kind nodes from Go modules and Debian packages, where no registry can be reached (14 minutes)
 	go run ./clusters/kind/nodeimage/build
 
 clean: ## remove what was built and recorded

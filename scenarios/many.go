@@ -61,8 +61,8 @@ type Tally struct {
 // Seeds runs a scenario under many seeds and sums up. Results come in order of seeds whatever the number of
 // workers, so the tally is the same on any machine.
 func Seeds(ctx context.Context, s *Scenario, m Many) Tally {
-	began := time.Now()
 	t, expected := newTally(s, m), s.Expect.Of(m.System.Name)
+	began := time.Now().Add(-t.Wall) // what an earlier process took counts, too
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for result := range inOrder(ctx, s, m) {
@@ -72,6 +72,7 @@ func Seeds(ctx context.Context, s *Scenario, m Many) Tally {
 			m.Each(result)
 		}
 		if m.Checkpoint != nil && !result.Interrupted {
+			t.Wall = time.Since(began)
 			m.Checkpoint(t)
 		}
 		if m.Forget && !result.Interrupted && (t.FirstInvalid == nil || t.FirstInvalid.Seed != result.Seed) {
@@ -82,7 +83,7 @@ func Seeds(ctx context.Context, s *Scenario, m Many) Tally {
 		}
 	}
 	t.Interrupted = ctx.Err() != nil
-	t.Wall += time.Since(began)
+	t.Wall = time.Since(began)
 	t.Verdict = t.verdict()
 	t.Unmet = append(t.unmet(expected), t.Unmet...)
 	return t

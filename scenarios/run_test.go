@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/squall-chaos/squall/checker"
 	"github.com/squall-chaos/squall/clusters"
@@ -224,5 +225,26 @@ func TestSeedsThatOnceFailed(t *testing.T) {
 		if r.Err != nil || r.Verdict != checker.Valid {
 			t.Errorf("%s, seed %d: %s again (%s) %v", c.scenario, c.seed, r.Verdict, c.found, r.Err)
 		}
+	}
+}
+
+// TestTheTimeOfAnInterruptedRunCounts: what is taken up again has taken what it took before, too; seeds a second would be wrong otherwise.
+func TestTheTimeOfAnInterruptedRunCounts(t *testing.T) {
+	s, err := scenarios.Find("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var half scenarios.Tally
+	first := many(planted.Reference(), 2)
+	first.Checkpoint = func(so scenarios.Tally) { half = so }
+	scenarios.Seeds(t.Context(), s, first)
+	if half.Wall <= 0 {
+		t.Errorf("after %d seeds %s had passed", half.Seeds, half.Wall)
+	}
+	half.Wall = time.Hour
+	rest := many(planted.Reference(), 2)
+	rest.From, rest.After = 3, &half
+	if whole := scenarios.Seeds(t.Context(), s, rest); whole.Seeds != 4 || whole.Wall <= time.Hour {
+		t.Errorf("%d seeds took %s, of which the first half an hour", whole.Seeds, whole.Wall)
 	}
 }

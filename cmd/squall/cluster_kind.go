@@ -43,7 +43,7 @@ func newClusterCommands(c *console) []*cobra.Command {
 	image.AddCommand(&cobra.Command{
 		Use:     "build",
 		Short:   "Build a node image from Go modules and Debian packages",
-		Long:    "Build a node image from Go modules and Debian packages, of the Kubernetes version of kind's own. It takes about 12 minutes the\nfirst time on 2 cores, can be interrupted and gone on with, and is kept by version.",
+		Long:    "Build a node image from Go modules and Debian packages, of the Kubernetes version of kind's own. It takes about 14 minutes the\nfirst time on 2 cores, can be interrupted and gone on with, and is kept by version.",
 		Example: "  squall node-image build",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {

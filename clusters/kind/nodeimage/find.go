@@ -19,7 +19,7 @@ type Options struct {
 }
 
 // ErrNone says that there is no image and none can be fetched.
-var ErrNone = errors.New("there is no node image: run `squall node-image build` (or `make node-image`; about 12 minutes the first time on 2 cores)")
+var ErrNone = errors.New("there is no node image: run `squall node-image build` (or `make node-image`; about 14 minutes the first time on 2 cores)")
 
 // ErrUnfit says that the image that was asked for cannot be had, or not be run here.
 var ErrUnfit = errors.New("the node image cannot be used")
