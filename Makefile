@@ -77,10 +77,12 @@ example: $(SQUALL) ## compare the settings of scenarios/experiment/example, and 
 swarm: $(SQUALL) ## the reference under 20,000 seeds of the swarm plan
 	@$(SQUALL) run swarm-standard swarm-b0 --seeds 10000 $(ARGS)
 
-lint: ## gofmt, vet, staticcheck
+lint: ## gofmt, vet, staticcheck, with the files of every build tag, too
 	@test -z "$$(gofmt -l .)" || { echo "gofmt wants:"; gofmt -l .; exit 1; }
 	go vet ./...
+	go vet -tags kind,e2e,planted ./...
 	go run $(STATICCHECK) ./...
+	go run $(STATICCHECK) -tags kind,e2e,planted ./...
 
 fuzz: ## half a minute of each fuzz target
 	go test -run '^$$' -fuzz 'FuzzParse$$' -fuzztime 30s ./scenarios

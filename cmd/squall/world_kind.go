@@ -98,7 +98,6 @@ func findBed(ctx context.Context, o worldOptions) (bed *testbed.Cluster, made bo
 
 // kindRuns makes the worlds of one command.
 type kindRuns struct {
-	ctx                context.Context
 	bed                *testbed.Cluster
 	site               *kind.Site
 	mesh               *mesh // nil: Squall strikes all faults itself
