@@ -25,7 +25,7 @@ type Client struct {
 func Through(dial func(context.Context) (net.Conn, error)) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext:     func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-		IdleConnTimeout: idle / 4,
+		IdleConnTimeout: controlIdle / 4,
 	}}
 }
 

@@ -15,7 +15,7 @@ import (
 func TestARuleIsArmedAfterAPauseThroughATunnel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := make(listener)
-		server := &http.Server{IdleTimeout: idle, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"id": "1"}`) })}
+		server := &http.Server{IdleTimeout: controlIdle, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"id": "1"}`) })}
 		go func() { _ = server.Serve(far) }()
 		defer func() { _ = server.Close() }()
 		through := Through(func(context.Context) (net.Conn, error) {
@@ -29,7 +29,7 @@ func TestARuleIsArmedAfterAPauseThroughATunnel(t *testing.T) {
 			if _, err := c.Arm(t.Context(), Rule{}); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(idle + time.Second)
+			time.Sleep(controlIdle + time.Second)
 		}
 	})
 }

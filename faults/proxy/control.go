@@ -47,8 +47,8 @@ type problemsAnswer struct {
 	Problems Problems `json:"problems"`
 }
 
-// idle is how long control keeps a connection on which nobody asks for anything.
-const idle = 2 * time.Minute
+// controlIdle is how long control keeps a connection on which nobody asks for anything.
+const controlIdle = 2 * time.Minute
 
 func newControl(ctx context.Context, o ControlOptions, p *Proxy) (*control, error) {
 	if o.Token == "" {
@@ -61,7 +61,7 @@ func newControl(ctx context.Context, o ControlOptions, p *Proxy) (*control, erro
 	c := &control{listener: l, proxy: p, token: sha256.Sum256([]byte(o.Token)), stopping: ctx}
 	c.server = &http.Server{
 		Handler: c.routes(), MaxHeaderBytes: 16 << 10, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		WriteTimeout: maxWait + 30*time.Second, IdleTimeout: idle,
+		WriteTimeout: maxWait + 30*time.Second, IdleTimeout: controlIdle,
 		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
 	}
 	return c, nil
