@@ -40,7 +40,7 @@ scenario's tasks and times, the kinds and number of faults, the number of revers
 whose times differ by less than a second count as one.
 
 With --compare, all planted defects are looked for in three ways, by random seeds of the swarms, by pct, and by a search of the small worlds
-with one fault of any kind, and a table tells how many runs and calls each took. That takes some ten minutes of a processor; with --resume it
+with one fault of any kind, and a table tells how many runs and calls each took. That takes some three minutes of a processor; with --resume it
 may be interrupted, or have a --budget, and goes on where it was.
 
 Kinds of faults:
